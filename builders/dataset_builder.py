@@ -12,7 +12,6 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import ClassVar
 
 import datasets
@@ -48,8 +47,15 @@ class ContrastSet(datasets.ArrowBasedBuilder):
         return datasets.DatasetInfo(description=get_builder(self.SET).summary)
 
     def _split_generators(self, dl_manager: object) -> list[datasets.SplitGenerator]:
-        folder = SetFolder.open(self._built())
-        config = self.config.name
+        from video_contrast.builders import build, dataset_dir
+
+        options, config = dict(self.config.options), self.config.name
+        if self.config.data_dir is not None and "folder" in options_of(get_builder(self.SET).function):
+            options["folder"] = self.config.data_dir
+        root = dataset_dir(self.SET, **options)
+        if not SetFolder(root).has_on_card(config):
+            build(self.SET, [config], output=root, **options)
+        folder = SetFolder.open(root)
         files = {split: [str(path) for path in folder.files(config, split)] for split in folder.splits(config)}
         self.info.features = datasets.Features.from_arrow_schema(pq.read_schema(next(iter(files.values()))[0]))
         return [datasets.SplitGenerator(name=split, gen_kwargs={"files": paths}) for split, paths in files.items()]
@@ -58,17 +64,6 @@ class ContrastSet(datasets.ArrowBasedBuilder):
         for number, path in enumerate(files):
             for batch_number, batch in enumerate(pq.ParquetFile(path).iter_batches(1000)):
                 yield Key(number, batch_number), pa.Table.from_batches([batch])
-
-    def _built(self) -> Path:
-        from video_contrast.builders import build, dataset_dir
-
-        options = dict(self.config.options)
-        if self.config.data_dir is not None and "folder" in options_of(get_builder(self.SET).function):
-            options["folder"] = self.config.data_dir
-        root = dataset_dir(self.SET, **options)
-        if not SetFolder(root).has_on_card(self.config.name):
-            build(self.SET, [self.config.name], output=root, **options)
-        return root
 
 
 NAMES = {"msrvtt": "MsrVtt", "msrvtt_p": "MsrVttP", "youcook2": "YouCook2", "youcook2_p": "YouCook2P"}

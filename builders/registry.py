@@ -18,7 +18,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from video_contrast.errors import UsageError, VideoContrastError, check_names
+from video_contrast.errors import VideoContrastError, check_names
 from video_contrast.files import read_json
 from video_contrast.options import bind, with_options
 from video_contrast.rows import Row
@@ -43,14 +43,9 @@ FILES = {
     "sources.youcook2": ("youcook2",),
     "sources.feint6k": ("feint6k",),
     "sources.counterfactual": ("counterfactual",),
-    "sources.published_sets": (
-        "vitatecs", "velociti", "vilma", "videocon", "videocomp", "actionbench", "chirality_in_action", "carebench",
-        "tempcompass", "ssv2", "tvbench", "tomato", "nextqa", "videohallucer", "temporalbench", "negbench", "vidhal",
-        "videonet", "vinoground", "rtime", "minimal_video_pairs", "timeblind", "camerabench", "intphys2", "vidhalluc",
-        "vidpair_halluc",
-    ),
+    "sources.published_sets": tuple(read_json(Path(__file__).parent / "sources" / "releases.json")),
     "robustness.perturbed": ("msrvtt_p", "youcook2_p", "perturbed"),
-}  # fmt: skip
+}
 
 
 @dataclass
@@ -87,7 +82,7 @@ class Cut(NamedTuple):
     """A source that was cut: its blocks in order, and the facts of the set."""
 
     blocks: list[CorpusBlock]
-    facts: Facts
+    facts: Facts  # with the `seed`, which the audit has, too
     faults: Sequence[VideoContrastError] = ()  # of files that could not be read, whose rows are in no block
 
 
@@ -98,11 +93,6 @@ class BlockSource(ABC):
     known: ClassVar[Sequence[str]] = ()  # all configs that it has
     configs: Sequence[str]  # to build, in order
     cluster: "ClusterOptions"  # where blocks are built
-
-    @property
-    @abstractmethod
-    def seed(self) -> int:
-        """Of the audit."""
 
     @property
     def optional(self) -> bool:
@@ -149,10 +139,7 @@ class Builder:
         Raises UsageError: the builder has no such config.
         """
         check_names(f"config of {self.name}", configs or (), self.configs)
-        selected = [config for config in self.configs if not configs or config in configs]
-        if not selected:
-            raise UsageError(f"{self.name} has no configs to build")
-        return selected
+        return [config for config in self.configs if not configs or config in configs]
 
     def run(self, configs: Sequence[str] | None, options: Mapping[str, object]) -> BuiltSet:
         """Builds configs (all where none is named) with options by name.
@@ -160,8 +147,7 @@ class Builder:
         Raises UsageError: no such config or option, or one is missing; VideoContrastError: the input is broken; the
         message names file and row.
         """
-        arguments = {"configs": self.select(configs), **options}
-        return self.function(**bind(self.function, arguments, f"build {self.name}"))
+        return self.function(**bind(self.function, {"configs": self.select(configs), **options}, f"build {self.name}"))
 
 
 BUILDERS: dict[str, Builder] = {}

@@ -17,8 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
-from video_contrast.builders.assembly.clip_contrasts import CANDIDATES, Attempt, ContrastGenerator
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip
+from video_contrast.builders.assembly.clip_contrasts import CANDIDATES, Attempt, ContrastGenerator, distinct
 from video_contrast.console import Say, counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path, read_json, write_json
@@ -80,7 +80,13 @@ def negatives(
         why = why_none([row["caption"] for row in captions], reasons, recipe.generator)
         more = " ..." if len(rows) > 3 else ""
         raise VideoContrastError(f"no negative caption for the {clips} of the {part} part ({examples}{more}): {why}")
-    counts = _counts(captions, recipe.total)
+    sizes = [len(row["negatives"]) for row in captions]
+    counts = {
+        "captions": len(captions),
+        "negatives": sum(sizes),
+        "captions with fewer than requested": sum(size < recipe.total for size in sizes),
+        "captions with none": sizes.count(0),
+    }
     _write(path, captions)
     write_json(record, {"settings": settings, "counts": counts})
     return captions, counts
@@ -222,27 +228,12 @@ def edits_of(
     proposals, left_out = source(attempts)
     if reasons is not None:
         reasons.update(left_out)
-    edits = []
-    for attempt, proposed in zip(attempts, proposals, strict=True):
-        truths = attempt.clip.truths()
-        different = {normal(edit.text): edit for edit in reversed(proposed) if normal(edit.text) not in truths}
-        edits.append(list(different.values())[::-1][:count])
-    return edits
+    return [distinct(*pair)[:count] for pair in zip(attempts, proposals, strict=True)]
 
 
 def _write(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
     with atomic_path(path) as temporary:
         pq.write_table(pa.Table.from_pylist(list(rows)), temporary, compression="zstd")
-
-
-def _counts(captions: Sequence[CaptionNegatives], requested: int) -> dict[str, int]:
-    sizes = Counter(len(row["negatives"]) for row in captions)
-    return {
-        "captions": len(captions),
-        "negatives": sum(size * count for size, count in sizes.items()),
-        "captions with fewer than requested": sum(count for size, count in sizes.items() if size < requested),
-        "captions with none": sizes[0],
-    }
 
 
 DIMENSIONS = 64

@@ -5,7 +5,7 @@ at a time, so that a generator that uses a model always gets large batches.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
@@ -104,37 +104,39 @@ def contrast_clips(
 def _rounds(
     generator: ContrastGenerator, seed: int, caption: CaptionChoice, per_caption: int, clips: Sequence[CaptionedClip]
 ) -> tuple[dict[str, tuple[int, list[Edit]]], Counter[str], int]:
-    streams = Streams()
-    orders = {clip.id: clip.caption_order(seed, streams) for clip in clips}
     contrasted: dict[str, tuple[int, list[Edit]]] = {}
     tried: Counter[str] = Counter()
-    open_clips = list(clips)
-    base = rank = 0
-    while open_clips:
-        attempts = [Attempt(clip, orders[clip.id][rank]) for clip in open_clips]
+    base = 0
+    for rank, attempts in enumerate(rounds(clips, seed, caption, contrasted)):
         edits, reasons = generator(attempts)
         tried.update(reasons)
         for attempt, proposals in zip(attempts, edits, strict=True):
-            different = _different(attempt, proposals)
+            different = distinct(attempt, proposals)
             if len(different) >= per_caption:
                 contrasted[attempt.clip.id] = (attempt.index, different[:per_caption])
                 base += rank == 0
             elif proposals:
                 # Proposed, but too few are left that differ from each other and from every caption of the clip.
                 tried["says_what_a_caption_says" if per_caption == 1 else "too_few_different_contrasts"] += 1
-        rank += 1
-        if caption == "base":
-            break
-        open_clips = [clip for clip in open_clips if clip.id not in contrasted and rank < len(clip.captions)]
     return contrasted, tried, base
 
 
-def _different(attempt: Attempt, proposals: Sequence[Edit]) -> list[Edit]:
-    """The contrasts that say nothing that a caption of the clip says, each once."""
-    excluded = attempt.clip.truths()
-    different = []
+def rounds(
+    clips: Sequence[CaptionedClip], seed: int, caption: CaptionChoice, done: Container[str]
+) -> Iterator[list[Attempt]]:
+    """Yields a caption of each clip, in their seeded order, a round; clips that are `done` are in no further one."""
+    streams = Streams()
+    orders = {clip.id: clip.caption_order(seed, streams) for clip in clips}
+    for rank in range(1 if caption == "base" else max(map(len, orders.values()), default=0)):
+        left = (clip for clip in clips if clip.id not in done and rank < len(clip.captions))
+        if attempts := [Attempt(clip, orders[clip.id][rank]) for clip in left]:
+            yield attempts
+
+
+def distinct(attempt: Attempt, proposals: Sequence[Edit]) -> list[Edit]:
+    """The edits that say nothing that a caption of the clip says, of those that say the same the first."""
+    truths = attempt.clip.truths()
+    first: dict[str, Edit] = {}
     for proposal in proposals:
-        if normal(proposal.text) not in excluded:
-            excluded.add(normal(proposal.text))
-            different.append(proposal)
-    return different
+        first.setdefault(normal(proposal.text), proposal)
+    return [edit for text, edit in first.items() if text not in truths]

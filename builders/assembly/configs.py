@@ -191,7 +191,7 @@ class _Contrasting:
             note(f"{name}: too few other captions for distractors; an item has two candidates, caption and contrast")
         if name == "contrast_mc":
             return self._mixed()
-        config, plan = self.plan.contrasts[name], self.plan
+        plan, config = self.plan, self.plan.contrasts[name]
         tables: dict[str, list[Row]] = {}
         sizes: Facts = {}
         for split, contrasts in self._contrasts(name).items():
@@ -201,11 +201,10 @@ class _Contrasting:
                 if clip.id in contrasts.edits:
                     index, edits = contrasts.edits[clip.id]
                     true = clip.captions[index]
-                    rows.append(
-                        contrasts_only_row(clip, true, edits, config.kind, seed=plan.seed)
-                        if self.alone
-                        else contrast_row(item_of[clip.id], true, edits, config.kind)
-                    )
+                    if self.alone:
+                        rows.append(contrasts_only_row(clip, true, edits, config.kind, seed=plan.seed))
+                    else:
+                        rows.append(contrast_row(item_of[clip.id], true, edits, config.kind))
             counts = {**self.counts[split], **contrasts.counts()}
             sizes[split] = {"items": len(rows), "counts": counts, "coverage": contrasts.coverage(plan.caption)}
             warn(f"{config.kind} ({split})", contrasts.tried[f"candidates:{COUNT}"], len(rows))

@@ -24,9 +24,6 @@ from video_contrast.perturbations.contrast.proposal import Kind
 
 Casts = Callable[[], Mapping[str, Mapping[str, str]]]  # movie -> name -> gender
 
-# What the contrast-set paper reports (appendix D).
-PAPER = {"gender_mc": {"items": 2477, "of": 2990, "share": 82.8}, "verb_mc": {"items": 2554, "of": 2990, "share": 85.4}}
-
 WORDS: tuple[Kind, ...] = ("verb", "object")
 RULE_CONFIGS = tuple(f"{kind}_mc" for kind in RULES)
 
@@ -72,13 +69,13 @@ def contrast_plan(
     training_videos: TrainingVideos | None = None,
     casts: Casts | None = None,
     human: str | Path | None = None,
-    paper: bool = False,
+    paper: Mapping[str, Mapping[str, float]] = {},
 ) -> ContrastPlan:
     """Returns the plan of a builder with the usual options.
 
     The captions of training videos are added to the counts; `human` is a table of negatives for verb_human_mc; `paper`:
-    show the paper's item counts (only for the set that it used). Raises UsageError: options of generators that do not
-    fit, or no such table.
+    the contrast-set paper's counts by config, to stand beside ours of the set that it used. Raises UsageError: options
+    of generators that do not fit, or no such table.
     """
     judges: Mapping[Kind, Judge] = {}
     if options.judge:
@@ -92,11 +89,10 @@ def contrast_plan(
         )
         for target in WORDS
     )  # fmt: skip
-    published = PAPER if paper else {}
     missing: dict[str, str] = {}
     contrasts = {
-        "gender_mc": ContrastConfig("gender", lambda: partial(_gender, options), paper=published.get("gender_mc")),
-        "verb_mc": ContrastConfig(verbs.kind, lambda: verbs, verbs.facts, paper=published.get("verb_mc"), hint=HINT),
+        "gender_mc": ContrastConfig("gender", lambda: partial(_gender, options), paper=paper.get("gender_mc")),
+        "verb_mc": ContrastConfig(verbs.kind, lambda: verbs, verbs.facts, paper=paper.get("verb_mc"), hint=HINT),
         "object_mc": ContrastConfig("object", lambda: objects, objects.facts, hint=HINT),
     }
     for kind in RULES:
@@ -121,16 +117,14 @@ def contrast_plan(
 def _gender(options: ContrastSetOptions, attempts: Sequence[Attempt]) -> Contrasts:
     """One contrast a caption with a gendered noun (`perturbations.contrast.gender`)."""
     captions, ids = [a.caption for a in attempts], [a.id for a in attempts]
-    extended = getattr(options, "extended", False)
-    edits, counts = gender.contrasts(captions, ids, seed=options.seed, extended=extended)
+    edits, counts = gender.contrasts(captions, ids, seed=options.seed, extended=getattr(options, "extended", False))
     return [[edit] if edit else [] for edit in edits], counts
 
 
 def _person_id(casts: Mapping[str, Mapping[str, str]], seed: int, attempts: Sequence[Attempt]) -> Contrasts:
     """One contrast a caption that names a character with a peer; `casts` is movie -> name -> gender."""
     captions, ids = [a.caption for a in attempts], [a.id for a in attempts]
-    casts_of = [casts.get(a.clip.pool, {}) for a in attempts]
-    edits, counts = person_id.contrasts(captions, ids, casts_of, seed=seed)
+    edits, counts = person_id.contrasts(captions, ids, [casts.get(a.clip.pool, {}) for a in attempts], seed=seed)
     return [[edit] if edit else [] for edit in edits], counts
 
 
@@ -164,20 +158,20 @@ def read_votes(path: Path) -> list[ContrastVote]:
     out. Raises UsageError: a column is missing; VideoContrastError: another answer than yes, no, 1 or 0, an empty
     caption, or one that its contrast equals; names the line.
     """
-    return [vote for row in read_table(path) for vote in _of_row(row)]
-
-
-def _of_row(row: TableRow) -> list[ContrastVote]:
-    caption, contrast = (row.text(row.usual(None, names), f"a column {names[0]}") for names in (_CAPTION, _CONTRAST))
-    if normal(caption) == normal(contrast):
-        raise VideoContrastError(f"{row.place}: the contrast equals the caption: {caption!r}")
-    edit = difference(caption, contrast, "vote")
-    readers = [name.removeprefix("natural") for name in row.cells if name.startswith("natural")]
-    answers = [(_answer(row, f"natural{reader}"), _answer(row, f"surely false{reader}")) for reader in readers]
-    if readers:
-        return [ContrastVote(caption, edit, *answer) for answer in answers if answer != (None, None)]
-    tick = _answer(row, "vote")
-    return [] if tick is None else [ContrastVote(caption, edit, *((True, True) if tick else (None, None)))]
+    votes = []
+    for row in read_table(path):
+        caption, contrast = (
+            row.text(row.usual(None, names), f"a column {names[0]}") for names in (_CAPTION, _CONTRAST)
+        )
+        if normal(caption) == normal(contrast):
+            raise VideoContrastError(f"{row.place}: the contrast equals the caption: {caption!r}")
+        readers = [name.removeprefix("natural") for name in row.cells if name.startswith("natural")]
+        answers = [(_answer(row, f"natural{reader}"), _answer(row, f"surely false{reader}")) for reader in readers]
+        edit = difference(caption, contrast, "vote")
+        votes += [ContrastVote(caption, edit, *answer) for answer in answers if answer != (None, None)]
+        if not readers and (tick := _answer(row, "vote")) is not None:
+            votes.append(ContrastVote(caption, edit, *((True, True) if tick else (None, None))))
+    return votes
 
 
 def _answer(row: TableRow, column: str) -> bool | None:

@@ -47,13 +47,11 @@ def difference(old: str, new: str, generator: str) -> Edit:
     places = [match.span() for match in re.finditer(r"\S+", new)]  # of the words of `after`
     start = places[head][0] if head < len(after) else len(new)
     end = places[len(after) - tail - 1][1] if put else start
-    former = " ".join(gone)
+    former, antonym = " ".join(gone), False
     if gone and put:
         opening = _marks_of_both(gone[0], put[0], _OPENING)
         closing = _marks_of_both(gone[-1][::-1], put[-1][::-1], _CLOSING)
         former, start, end = former[opening : len(former) - closing], start + opening, end - closing
-    antonym = False
-    if gone and put:
         # By the whole phrase or by its first word: "sitting on" against "standing in" is an antonym as well.
         first, second = _base(gone), _base(put)
         antonym = are_antonyms(first, second) or are_antonyms(first.split()[0], second.split()[0])

@@ -44,9 +44,8 @@ def random_items(
     """
     if candidates < 2:
         raise UsageError(f"an item needs at least 2 candidates, not {candidates}")
-    if len({clip.id for clip in clips}) != len(clips):
-        twice = next(name for name, n in Counter(clip.id for clip in clips).items() if n > 1)
-        raise UsageError(f"two clips have the id {twice!r}; ids must be unique within a split")
+    if twice := [name for name, n in Counter(clip.id for clip in clips).items() if n > 1]:
+        raise UsageError(f"two clips have the id {twice[0]!r}; ids must be unique within a split")
     streams = Streams()
     pools: dict[str, list[int]] = defaultdict(list)
     for number, clip in enumerate(clips):
@@ -166,8 +165,7 @@ def _distractors(
             distractors.append(text)
 
     # Draws with replacement cost a few numbers an item in a large pool; a small or awkward one is gone through whole.
-    draws = rng.integers(1 << 62, size=(2, 4 * count))
-    for first, second in draws.T.tolist():
+    for first, second in rng.integers(1 << 62, size=(2, 4 * count)).T.tolist():
         if len(distractors) < count:
             take(clips[pool[first % len(pool)]], second)
     if len(distractors) < count:

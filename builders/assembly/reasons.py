@@ -8,14 +8,10 @@ from video_contrast.storage.set_folder import Facts
 MOST = 4  # reasons that are shown where a generator has many
 
 
-def _words(of: str) -> dict[str, str]:
-    """Key of a count -> words that follow a number."""
-    rows = [line.split("\t") for line in Path(__file__).with_suffix(".tsv").read_text("utf-8").splitlines()[1:]]
-    return {reason: words for kind, reason, words in rows if kind == of}
-
-
-REASONS = _words("captions")
-LEFT_OUT = _words("clips")  # of clips, rows and blocks that fell out
+_ROWS = [line.split("\t") for line in Path(__file__).with_suffix(".tsv").read_text("utf-8").splitlines()[1:]]
+# Key of a count -> words that follow a number.
+REASONS = {reason: words for kind, reason, words in _ROWS if kind == "captions"}
+LEFT_OUT = {reason: words for kind, reason, words in _ROWS if kind == "clips"}  # and blocks
 # Of the first two words of these texts, those that are others after "1".
 _SINGULAR = {
     "have": "has", "lack": "lacks", "name": "names", "were": "was", "clips": "clip", "rows": "row", "pairs": "pair",

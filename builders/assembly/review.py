@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
+from urllib.parse import quote
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
 from video_contrast.builders.assembly.clip_contrasts import ClipContrasts
@@ -140,17 +141,13 @@ def page(shown: Sequence[Card], folder: Path, video_root: Path | None) -> str:
     choices = {clip: [card for card in own if card["candidates"]] for clip, own in of_clip.items()}
     kept = [card for clip, own in of_clip.items() for card in choices[clip] or own[:1]]
     start = os.path.relpath(video_root, folder) if video_root is not None else "."
-    entries = [{**card, "video": _address(card["video"], start)} for card in kept]
+    entries = []
+    for card in kept:
+        path, mark, span = card["video"].partition("#t=")
+        address = quote(f"{Path(start).as_posix()}/{path}") + mark + span if is_safe_relative(path) else ""
+        entries.append({**card, "video": address})
     name = digest("review", json.dumps(entries, sort_keys=True)).hex()[:12]
     # Captions are strangers' text: "<" never stands in the script as such.
     text = json.dumps({"name": name, "cards": entries}, ensure_ascii=False).replace("<", "\\u003c")
     template = files("video_contrast.builders.assembly").joinpath("review.html").read_text(encoding="utf-8")
     return template.replace("{{ data }}", text)
-
-
-def _address(video: str, start: str) -> str:
-    """The address of a video beside the page; "" for paths that leave the video root."""
-    from urllib.parse import quote
-
-    path, mark, span = video.partition("#t=")
-    return quote(f"{Path(start).as_posix()}/{path}") + mark + span if is_safe_relative(path) else ""

@@ -6,7 +6,7 @@ and results are put together in the order of the chunks. So the bytes that are w
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from video_contrast.console import bar
@@ -82,19 +82,14 @@ def spread(
 
 def _run(function: Callable[[Sequence[Work]], Result], chunks: list[Sequence[Work]], num_proc: int) -> list[Result]:
     with bar(chunks, total=sum(map(len, chunks)), unit="item", disable=not is_writer()) as shown:
-        results = []
-        for chunk, result in zip(chunks, _results(function, chunks, num_proc), strict=True):
-            results.append(result)
-            shown.update(len(chunk))
-        return results
-
-
-def _results(task: Callable[[Sequence[Work]], Result], chunks: list[Sequence[Work]], num_proc: int) -> Iterator[Result]:
-    if num_proc == 1 or len(chunks) < 2:
-        yield from map(task, chunks)
-        return
-    with worker_pool(num_proc, _set_task, task) as pool:
-        yield from pool.map(_run_task, chunks)
+        several = num_proc > 1 and len(chunks) > 1
+        with worker_pool(num_proc, _set_task, function) if several else nullcontext() as pool:
+            done = map(function, chunks) if pool is None else pool.map(_run_task, chunks)
+            results = []
+            for chunk, result in zip(chunks, done, strict=True):
+                results.append(result)
+                shown.update(len(chunk))
+            return results
 
 
 Task = Callable[[Any], Any]  # `function` of `spread`: a global cannot be generic

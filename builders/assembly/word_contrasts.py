@@ -13,6 +13,7 @@ from video_contrast.builders.assembly.clip_contrasts import (
     CaptionChoice,
     ClipContrasts,
     TrainingVideos,
+    rounds,
 )
 from video_contrast.builders.assembly.review import LEAST
 from video_contrast.builders.assembly.sharding import is_writer, spread
@@ -148,8 +149,11 @@ class WordContrasts(WordProposals):
         """
         proposed, proposal_of = self.chosen or self._choose(clips, seed, caption, num_proc)
         least = threshold(self.options.quality, self.target)
-        asked = {"quality": self.options.quality, "least_probability": least}
-        self.record = {**proposed.record, **asked, **_facts(list(proposal_of.values()))}
+        self.record = {**proposed.record, "quality": self.options.quality, "least_probability": least}
+        if chosen := list(proposal_of.values()):
+            self.record["mean_probability"] = round(sum(proposal.probability for proposal in chosen) / len(chosen), 4)
+            self.record["opposites"] = sum(proposal.antonym for proposal in chosen)
+            self.record |= variety_facts(Counter((proposal.unit, proposal.other) for proposal in chosen))
         contrasts = ClipContrasts(clips=len(clips), tried=_of_candidates(proposed.reasons), candidates=self._candidates)
         streams = Streams()
         for clip in clips:
@@ -189,22 +193,16 @@ class WordContrasts(WordProposals):
     def _of_clips(self, seed: int, caption: CaptionChoice, clips: Sequence[CaptionedClip]) -> ProposedContrasts:
         if self.model is None and caption == "eligible":
             return self.propose([ClipCaptions(clip.id, clip.captions, clip.siblings) for clip in clips])
-        streams = Streams()
-        orders = {clip.id: clip.caption_order(seed, streams) for clip in clips}
-        rounds: list[ProposedContrasts] = []
-        waiting = list(clips)
-        while waiting:
-            rank = len(rounds)
-            attempts = [Attempt(clip, orders[clip.id][rank]) for clip in waiting]
-            proposed = self.propose([ClipCaptions(a.clip.id, [a.caption], a.siblings) for a in attempts])
-            for name, of_clip in proposed.proposals.items():
-                proposed.proposals[name] = [replace(proposal, index=orders[name][rank]) for proposal in of_clip]
-            rounds.append(proposed)
-            waiting = [
-                clip for clip in waiting
-                if caption == "eligible" and clip.id not in proposed.proposals and rank + 1 < len(clip.captions)
-            ]  # fmt: skip
-        return merged(rounds, kind=self.target, quality=self.options.quality)
+        proposed: list[ProposedContrasts] = []
+        done: set[str] = set()
+        for attempts in rounds(clips, seed, caption, done):
+            of_round = self.propose([ClipCaptions(a.clip.id, [a.caption], a.siblings) for a in attempts])
+            for attempt in attempts:
+                if of_clip := of_round.proposals.get(attempt.clip.id):
+                    of_round.proposals[attempt.clip.id] = [replace(p, index=attempt.index) for p in of_clip]
+            done |= of_round.proposals.keys()
+            proposed.append(of_round)
+        return merged(proposed, kind=self.target, quality=self.options.quality)
 
     def _tell(self, proposed: ProposedContrasts, chosen: int) -> None:
         if not is_writer():
@@ -240,7 +238,9 @@ class WordEdits(WordProposals):
         proposed = self.propose([ClipCaptions(a.id, [a.caption], a.siblings) for a in attempts])
         edits: dict[str, dict[str, Edit]] = {}
         for name, proposals in proposed.proposals.items():
-            for proposal in _of_one_place(proposals) if self.same_place else proposals:
+            sizes = Counter(proposal.start for proposal in proposals)
+            most = min(sizes, key=lambda start: (-sizes[start], start), default=None)
+            for proposal in (p for p in proposals if not self.same_place or p.start == most):
                 word = proposal.other.split()[0] if self.target == "verb" else proposal.other
                 edits.setdefault(name, {}).setdefault(word, proposal.edit())
         self.explained = {caption_of[name]: why for name, why in proposed.missing.items()}
@@ -272,24 +272,6 @@ def named_values(text: str | None, option: str) -> dict[str, object]:
 def _of_candidates(reasons: Counter[str]) -> Counter[str]:
     """Reasons under the names that `ClipContrasts.tried` has for those of verbs and things."""
     return Counter({f"{CANDIDATES}{reason}": count for reason, count in reasons.items()})
-
-
-def _of_one_place(proposals: Sequence[Proposal]) -> list[Proposal]:
-    """The proposals of one caption for the place that has most of them."""
-    sizes = Counter(proposal.start for proposal in proposals)
-    best = min(sizes, key=lambda start: (-sizes[start], start))
-    return [proposal for proposal in proposals if proposal.start == best]
-
-
-def _facts(proposals: Sequence[Proposal]) -> Facts:
-    """Mean probability and variety of what was chosen, for the card."""
-    if not proposals:
-        return {}
-    return {
-        "mean_probability": round(sum(proposal.probability for proposal in proposals) / len(proposals), 4),
-        "opposites": sum(proposal.antonym for proposal in proposals),
-        **variety_facts(Counter((proposal.unit, proposal.other) for proposal in proposals)),
-    }
 
 
 def variety_facts(edits: Mapping[tuple[str, str], int]) -> Facts:

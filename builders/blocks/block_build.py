@@ -96,8 +96,15 @@ def _begin_or_go_on(build: "_Build", key: str) -> bool:
         source.prepare(build.folder)  # processes are forked, and share it
     count = len(build.blocks())
     note(f"{source.builder}: {counted(count, 'block')}")
-    if faults:
-        _work_ahead(build, faults, count)
+    if faults:  # what is kept between builds is made of the files that can be read; the others are named in an error
+        for fault in faults:
+            note(f"{fault}; the other files go on")
+        if source.cluster.executor != "slurm":  # a job would still be at work when the same command cuts anew
+            run_stages([Stage("ahead", build.ahead, count)], build.folder, source.cluster, describe=build.describe)
+        raise VideoContrastError(
+            f"{counted(len(faults), 'file')} cannot be read. Parses of the other captions, and answers on them, are "
+            "kept; the same command completes the set when all can be:\n" + "\n".join(map(str, faults))
+        )
     stages = [Stage("write", build.write, count), Stage("finish", build.finish, 1, of_blocks=False)]
     if source.words:
         stages = [Stage("propose", build.propose, count), Stage("choose", build.choose, 1, of_blocks=False), *stages]
@@ -105,21 +112,6 @@ def _begin_or_go_on(build: "_Build", key: str) -> bool:
         return False
     build.clear()
     return True
-
-
-def _work_ahead(build: "_Build", faults: Sequence[VideoContrastError], count: int) -> None:
-    """Does for the files that can be read what is kept between builds, and names the others in an error.
-
-    No job of Slurm is submitted: it would still be at work when the same command cuts anew.
-    """
-    for fault in faults:
-        note(f"{fault}; the other files go on")
-    if build.source.cluster.executor != "slurm":
-        run_stages([Stage("ahead", build.ahead, count)], build.folder, build.source.cluster, describe=build.describe)
-    raise VideoContrastError(
-        f"{counted(len(faults), 'file')} cannot be read. Parses of the other captions, and answers on them, are kept; "
-        "the same command completes the set when all can be:\n" + "\n".join(map(str, faults))
-    )
 
 
 @dataclass(frozen=True)
@@ -190,27 +182,20 @@ class _Build:
     def _rated(self, kind: Kind, rank: int) -> str:
         return self.path(f"rated/{kind}-{rank:05d}")
 
-    def _proposed(self, rank: int) -> dict[Kind, ProposedContrasts]:
-        with open_binary(self.path(f"proposals/{rank:05d}")) as handle:
-            # written by `propose`, in the user's own folder
-            return pickle.loads(zlib.decompress(handle.read()))  # type: ignore[no-any-return]
-
-    def _chosen(self, rank: int) -> dict[Kind, Chosen]:
-        """The verb and object contrasts of a block."""
-        if not self.source.words:
-            return {}
-        choices = read_json(self.path(f"choices/{rank:05d}.json"))
-        chosen: dict[Kind, Chosen] = {}
-        for kind, proposed in self._proposed(rank).items():
-            contrasts = {name: proposed.proposals[name][n] for name, n in choices[kind].items()}
-            note_left_out(proposed, contrasts)
-            chosen[kind] = Chosen(proposed, contrasts)
-        return chosen
-
     def write(self, rank: int) -> None:
         """Writes the tables of a block, and a record of what the whole set says of it."""
-        split, number, of = block = self.blocks()[rank]
-        chosen = self._chosen(rank)
+        plan = self.plan()
+        assert plan is not None  # the blocks are its own
+        split, number, of = block = CorpusBlock(*plan["blocks"][rank])
+        chosen: dict[Kind, Chosen] = {}  # the verb and object contrasts of the block
+        if self.source.words:
+            choices = read_json(self.path(f"choices/{rank:05d}.json"))
+            with open_binary(self.path(f"proposals/{rank:05d}")) as handle:
+                of_kinds: dict[Kind, ProposedContrasts] = pickle.loads(zlib.decompress(handle.read()))  # of `propose`
+            for kind, proposed in of_kinds.items():
+                contrasts = {name: proposed.proposals[name][n] for name, n in choices[kind].items()}
+                note_left_out(proposed, contrasts)
+                chosen[kind] = Chosen(proposed, contrasts)
         built = self.source.build(self.folder, rank, block, chosen)
         sampled = ceil(3 * AUDITED / of) + 50  # several times what is audited of a block, on average
         configs: dict[str, Json] = {}
@@ -224,8 +209,8 @@ class _Build:
             is_audited = entry["layout"] == "multiple_choice" and not entry["perturbed"]
             configs[config] |= {
                 "entry": entry,
-                "edits": _edits(chosen[kind] if (kind := self.source.words.get(config)) else None),
-                "sample": _sample(rows, sampled, self.source.seed) if is_audited else [],
+                "edits": _edits(chosen[of_words]) if (of_words := self.source.words.get(config)) else [],
+                "sample": _sample(rows, sampled, plan["facts"]["seed"]) if is_audited else [],
             }
         facts = {name: value for name, value in built.facts.items() if name != "configs"}
         write_bytes(self.path(f"records/{rank:05d}.json"), json_bytes({"configs": configs, "facts": facts}))
@@ -256,7 +241,7 @@ class _Build:
                 sizes["num_bytes"] += size["num_bytes"]
                 files.add(table_path(config, split, number, of))
                 sample = samples.setdefault(config, {}).setdefault(split, [])
-                samples[config][split] = _sample([*sample, *part["sample"]], AUDITED, self.source.seed)
+                samples[config][split] = _sample([*sample, *part["sample"]], AUDITED, plan["facts"]["seed"])
         missing = {config: left_out.get(config, "no items") for config in self.source.configs if config not in entries}
         if not entries and not self.source.optional:
             raise VideoContrastError("\n".join(missing.values()))
@@ -270,7 +255,11 @@ class _Build:
                 entries[config]["facts"] = whole[config].whole()
                 draft.add_written(config, entries[config])
                 if any(samples[config].values()):
-                    entries[config]["facts"]["audit"] = self._audit(entries[config], samples[config])
+                    audited = audited_split(samples[config])
+                    result: Facts = {**audit(samples[config][audited], seed=plan["facts"]["seed"]), "split": audited}
+                    items = entries[config]["splits"][audited]["num_examples"]
+                    sampled = {} if result["items"] == items else {"sampled_of": items}
+                    entries[config]["facts"]["audit"] = result | sampled
             for config, entry in entries.items():
                 for split in entry["splits"]:
                     for path in draft.folder.files(config, split):
@@ -280,13 +269,6 @@ class _Build:
             write_card(draft.save())
         if self.source.cluster.executor == "slurm":  # the same command, which asks whether it is whole, removes these
             self.clear("plan.json", "finish")
-
-    def _audit(self, entry: ConfigRecord, samples: Mapping[str, Sequence[Row]]) -> Facts:
-        """The audit of a sample, which says of how many items it is one."""
-        split = audited_split(samples)
-        items = entry["splits"][split]["num_examples"]
-        facts = {**audit(samples[split], seed=self.source.seed), "split": split}
-        return facts if facts["items"] == items else {**facts, "sampled_of": items}
 
     def _records(self) -> Iterator[Json]:
         """What the tasks say of their blocks, in order."""
@@ -311,10 +293,9 @@ def _unpacked(files: Sequence[str], scratch: Path, number: int) -> RatedProposal
     return cast(RatedProposals, pickle.loads(copy.read_bytes()))  # written by `propose`, in the user's own folder
 
 
-def _edits(chosen: Chosen | None) -> list[tuple[str, str, int]]:
+def _edits(chosen: Chosen) -> list[tuple[str, str, int]]:
     """Replaced, put in, how often."""
-    contrasts = chosen.contrasts.values() if chosen is not None else ()
-    counts = Counter((contrast.unit, contrast.other) for contrast in contrasts)
+    counts = Counter((contrast.unit, contrast.other) for contrast in chosen.contrasts.values())
     return [(*edit, n) for edit, n in sorted(counts.items())]
 
 

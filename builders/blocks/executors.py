@@ -25,7 +25,6 @@ from video_contrast.errors import UsageError, VideoContrastError, check_names
 if TYPE_CHECKING:
     from datatrove.executor.base import PipelineExecutor
 
-_FAULTS = "faults"  # below the folder of a stage: why tasks failed
 _SHOWN = 10  # faults in one message
 # Where the disk is full, no process can leave a note of why it ended.
 _KILLED = "its process was killed (where memory runs out, fewer --workers need less), or the disk is full"
@@ -73,21 +72,32 @@ def run_stages(stages: list[Stage], folder: str, options: ClusterOptions, *, des
     """
     if options.executor is None:
         for stage in stages:
-            _run_alone(stage, f"{folder}/{stage.name}")
+            system, path = filesystem(f"{folder}/{stage.name}/completions")  # marked as datatrove does
+            for rank in bar(range(stage.count), desc=stage.name, unit="block", disable=stage.count == 1):
+                if not system.exists(f"{path}/{rank:05d}"):
+                    stage.work(rank)
+                    write_bytes(f"{folder}/{stage.name}/completions/{rank:05d}", b"")
         return True
     from datatrove.executor import LocalPipelineExecutor, SlurmPipelineExecutor
     from loguru import logger
 
+    settings: dict[str, object] = {}
+    if options.executor == "slurm":
+        named = named_values(options.slurm, "--slurm")
+        check_names("option of --slurm", named, signature(SlurmPipelineExecutor).parameters)
+        if missing := [name for name in ("partition", "time") if name not in named]:
+            raise UsageError(f"--slurm needs {' and '.join(missing)}: --slurm partition=NAME,time=HH:MM:SS")
+        if shutil.which("sbatch") is None:
+            where = "call it on a login node of the cluster"
+            raise UsageError(f"--executor slurm: there is no sbatch on this machine; {where}")
+        settings = {"job_name": "video-contrast", "workers": options.workers or -1, **named}
     logger.disable("datatrove")  # it says on standard error what stands in the log of each task
     last: SlurmPipelineExecutor | None = None
     for stage in stages:
         task, logs = [StageTask(stage.work, f"{folder}/{stage.name}")], f"{folder}/{stage.name}"
         executor: PipelineExecutor
         if options.executor == "slurm":
-            executor = last = SlurmPipelineExecutor(
-                task, tasks=stage.count, workers=options.workers or -1, depends=last, logging_dir=logs,
-                **_slurm_settings(options),
-            )  # fmt: skip
+            executor = last = SlurmPipelineExecutor(task, tasks=stage.count, depends=last, logging_dir=logs, **settings)
             last.launch_merge_stats = lambda: None  # a job more a stage, of statistics that nobody reads
         else:
             executor = LocalPipelineExecutor(task, tasks=stage.count, workers=1, logging_dir=logs)
@@ -95,21 +105,12 @@ def run_stages(stages: list[Stage], folder: str, options: ClusterOptions, *, des
                 _run_on_ray(executor, options.workers, stage.name)
             else:
                 _run_here(executor, logs, options.workers or 1, stage.name)
-        if last is None and (missing := executor.get_incomplete_ranks()):
-            raise VideoContrastError(_faults(logs, missing, stage, describe))
+        if last is None and (failed := executor.get_incomplete_ranks()):
+            raise VideoContrastError(_faults(logs, failed, stage, describe))
     if last is not None and (open_ := last.get_incomplete_ranks()):
         last.run()  # submits those before it, too
         return not open_
     return True
-
-
-def _run_alone(stage: Stage, folder: str) -> None:
-    """Does the open tasks of a stage one after the other; what is done is marked as datatrove does."""
-    system, path = filesystem(folder)
-    for rank in bar(range(stage.count), desc=stage.name, unit="block", disable=stage.count == 1):
-        if not system.exists(f"{path}/completions/{rank:05d}"):
-            stage.work(rank)
-            write_bytes(f"{folder}/completions/{rank:05d}", b"")
 
 
 def _run_here(executor: PipelineExecutor, logs: str, workers: int, name: str) -> None:
@@ -179,18 +180,6 @@ def _run_on_ray(executor: PipelineExecutor, workers: int | None, name: str) -> N
             shown.update(len(ended))
 
 
-def _slurm_settings(options: ClusterOptions) -> dict[str, object]:
-    from datatrove.executor import SlurmPipelineExecutor
-
-    settings = named_values(options.slurm, "--slurm")
-    check_names("option of --slurm", settings, signature(SlurmPipelineExecutor).parameters)
-    if missing := [name for name in ("partition", "time") if name not in settings]:
-        raise UsageError(f"--slurm needs {' and '.join(missing)}: --slurm partition=NAME,time=HH:MM:SS")
-    if shutil.which("sbatch") is None:
-        raise UsageError("--executor slurm: there is no sbatch on this machine; call it on a login node of the cluster")
-    return {"job_name": "video-contrast", **settings}
-
-
 def require_datatrove() -> None:
     """Raises a UsageError that says what to install where datatrove is not."""
     try:
@@ -203,7 +192,8 @@ def require_datatrove() -> None:
 
 
 def _fault(folder: str, rank: int) -> str:
-    return f"{folder}/{_FAULTS}/{rank:05d}"
+    """Where a task of a stage says why it failed."""
+    return f"{folder}/faults/{rank:05d}"
 
 
 def _faults(folder: str, missing: Sequence[int], stage: Stage, describe: Callable[[int], str]) -> str:

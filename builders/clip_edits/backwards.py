@@ -14,6 +14,12 @@ from video_contrast.perturbations.english.forms import inflect, verb_tags
 _ANY = "..."
 _WORDS = {name: frozenset(words.split()) for name, words in table("words.tsv")}
 WAYS = dict(table("ways.tsv"))
+# Verb ("*": any) -> nouns with which it says something else than a motion, or one that does not come undone.
+_IDIOMS = {verb: set(nouns.split()) for verb, nouns in table("idioms.tsv")}
+# Verb -> the patterns that begin with it, longest first, each with its counterpart.
+_PATTERNS: dict[str, list[tuple[list[str], list[str]]]] = {}
+for _old, _new in sorted(table("directions.tsv"), key=lambda row: -sum(word != _ANY for word in row[0].split())):
+    _PATTERNS.setdefault(_old.split()[0], []).append((_old.split(), _new.split()))
 
 
 def backwards(caption: str) -> Rewritten:
@@ -46,14 +52,13 @@ def backwards(caption: str) -> Rewritten:
     return _exchanged(sentence, places, new)
 
 
-# The places of the words that change, from the verb on, and the words that take their places ("..." where some stay).
-Counterpart = tuple[list[int], list[str]]
+def _counterpart(sentence: Sentence, verb: int) -> tuple[list[int], list[str]] | None:
+    """What a verb, with the words that belong to it, becomes: by the table, else by the way of a motion.
 
-
-def _counterpart(sentence: Sentence, verb: int) -> Counterpart | None:
-    """What a verb, with the words that belong to it, becomes: by the table, else by the way of a motion."""
+    Returns the places of the words that change, from the verb on, and those that take them ("..." where some stay).
+    """
     lemma = sentence.words[verb].lemma
-    for old, new in _table().get(lemma, ()):
+    for old, new in _PATTERNS.get(lemma, ()):
         places = _matched(sentence, verb, old)
         if places is not None:
             return places, new
@@ -83,41 +88,23 @@ def _matched(sentence: Sentence, verb: int, pattern: list[str]) -> list[int] | N
         if not after:
             return None
         places, gap = [*places, after[0]], False
-    return places if _holds(sentence, verb, pattern, places) else None
-
-
-def _holds(sentence: Sentence, verb: int, pattern: list[str], places: list[int]) -> bool:
-    """Whether the words at the places of a pattern say what it means: something is moved, or something moves."""
-    held = sentence.children[places[-1]]
-    particle = sentence.child(verb, "prt") is not None
+    # Do the words say what the pattern means: that something is moved, or moves?
+    held, particle = sentence.children[places[-1]], sentence.child(verb, "prt") is not None
     if _ANY in pattern:
         stays = pattern[0] == "turn" and held  # "turns clockwise on the sand"
         only = len(pattern) == 2 and particle  # "pulls up his trousers"
-        return bool(sentence.children_with(verb, "dobj")) and not stays and not only
-    if pattern[-1] in ("in", "out"):  # "walks in the woods" says where, "walks out of" where from
-        return not held
-    return len(pattern) > 1 or not particle  # "pulls up" is no pulling
-
-
-@cache
-def _idioms() -> dict[str, set[str]]:
-    """Verb ("*": any) -> nouns with which it says something else than a motion, or one that does not come undone."""
-    return {verb: set(nouns.split()) for verb, nouns in table("idioms.tsv")}
-
-
-@cache
-def _table() -> dict[str, list[tuple[list[str], list[str]]]]:
-    """Verb -> the patterns that begin with it, longest first, each with its counterpart."""
-    patterns: dict[str, list[tuple[list[str], list[str]]]] = {}
-    for old, new in ((old.split(), new.split()) for old, new in table("directions.tsv")):
-        patterns.setdefault(old[0], []).append((old, new))
-    return {verb: sorted(rows, key=lambda row: -sum(w != _ANY for w in row[0])) for verb, rows in patterns.items()}
+        holds = bool(sentence.children_with(verb, "dobj")) and not stays and not only
+    elif pattern[-1] in ("in", "out"):  # "walks in the woods" says where, "walks out of" where from
+        holds = not held
+    else:
+        holds = len(pattern) > 1 or not particle  # "pulls up" is no pulling
+    return places if holds else None
 
 
 @cache
 def _conditions() -> frozenset[str]:
     """Words for the state of what an action changes: "closed", "locked", "empty", "falling"."""
-    return _WORDS["conditions"] | {inflect(verb, tag) for verb in _table() for tag in ("VBN", "VBG")} - {"left"}
+    return _WORDS["conditions"] | {inflect(verb, tag) for verb in _PATTERNS for tag in ("VBN", "VBG")} - {"left"}
 
 
 def _says_a_state(sentence: Sentence, verb: int, places: list[int]) -> bool:
@@ -193,7 +180,7 @@ def _has_another_sense(sentence: Sentence, verb: int, places: list[int]) -> bool
         or (lemma in ("sit", "stand", "lie") and words[verb].tag == "VBG")  # "lying down"
         or (lemma, last) in (("turn", "into"), ("roll", "into"))  # "turns into a frog"
         or (lemma == "jump" and last in ("up", "down") and not sentence.children[places[-1]])
-        or nouns & _idioms()["*"].union(_idioms().get(lemma, ()))
+        or nouns & _IDIOMS["*"].union(_IDIOMS.get(lemma, ()))
         or (lemma in ("fill", "cover", "connect") and doer is not None and not sentence.is_person(doer))
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -39,60 +40,59 @@ def groups_of(
     kind: EditKind, clips: Sequence[SourceClip], options: ClipEditOptions, *, seed: int
 ) -> tuple[GroupsOfClips, Counter[str]]:
     """Makes the groups of a kind. Returns the groups with their clips, and how many clips fell out, by reason."""
-    grouping = _Grouping(kind, options)
+    groups: GroupsOfClips = []
+    counts: Counter[str] = Counter()
     for turn in range(options.partners if kind.clips > 1 else 1):
-        grouping.turn(clips, (seed, "clip_edits", kind.name, turn))
-    groups = sorted(grouping.groups, key=lambda group: [clip.id for clip in group[0]])
+        _use_each(kind, clips, options, (seed, "clip_edits", kind.name, turn), groups, counts)
+    groups.sort(key=lambda group: [clip.id for clip in group[0]])
     if options.items is not None and options.items < len(groups):
         drawn = seeds.stream(seed, "clip_edits", "items", kind.name).permutation(len(groups))[: options.items]
         groups = [groups[int(n)] for n in sorted(drawn)]
-    return groups, grouping.counts
+    return groups, counts
 
 
-@dataclass
-class _Grouping:
-    """The groups of a kind while they are made."""
+_id_of = attrgetter("id")
 
-    kind: EditKind
-    options: ClipEditOptions
-    groups: GroupsOfClips = field(default_factory=list)
-    counts: Counter[str] = field(default_factory=Counter)  # clips that fell out, by reason
 
-    def turn(self, clips: Sequence[SourceClip], name: TurnName) -> None:
-        """Uses every clip once, if it can be: joined with the first of some others that suit it."""
-        former = {frozenset(clip.id for clip in members) for members, _ in self.groups}
-        ordered = sorted(clips, key=lambda clip: clip.id)
-        free = {ordered[n].id: ordered[n] for n in seeds.stream(*name).permutation(len(ordered)).tolist()}
-        if self.kind.same_video and name[-1] == 0:
-            for pair in _neighbours(clips):
-                if all(clip.id in free for clip in pair):
-                    self._try(pair, free, name)
-        while free:
-            first, *others = free.values()
-            reason = None
-            for partners in _partners(self.kind, first, others):
-                tried = (first, *partners)
-                if frozenset(clip.id for clip in tried) in former:
-                    continue
-                reason = self._try(tried, free, name)
-                if reason is None:
-                    break
-            else:
-                self.counts[reason or "no_other_clip_to_join"] += 1
-                free.pop(first.id)
+def _use_each(
+    kind: EditKind, clips: Sequence[SourceClip], options: ClipEditOptions, turn: TurnName, groups: GroupsOfClips,
+    counts: Counter[str],
+) -> None:  # fmt: skip
+    """Adds groups that use every clip once, if it can be: joined with the first of some others that suit it."""
+    former = {frozenset(map(_id_of, members)) for members, _ in groups}
+    ordered = sorted(clips, key=_id_of)
+    free = {ordered[n].id: ordered[n] for n in seeds.stream(*turn).permutation(len(ordered)).tolist()}
 
-    def _try(self, clips: tuple[SourceClip, ...], free: dict[str, SourceClip], name: TurnName) -> str | None:
+    def grouped(members: tuple[SourceClip, ...]) -> str | None:
         """Makes a group of these clips, which are then used; the reason where it cannot be made."""
-        rng = seeds.stream(*name, *(clip.id for clip in clips))
         try:
-            self.groups.append((clips, self.kind.make(clips, self.options, rng)))
+            group = kind.make(members, options, seeds.stream(*turn, *map(_id_of, members)))
         except LeftOut as why:
             return str(why)
         except BrokenVideo:
             return "video_could_not_be_read"
-        for clip in clips:
+        groups.append((members, group))
+        for clip in members:
             free.pop(clip.id)
         return None
+
+    videos: dict[str, list[SourceClip]] = {}
+    for clip in clips if kind.same_video and turn[-1] == 0 else ():
+        videos.setdefault(clip.source.video_path, []).append(clip)
+    for spans in videos.values():
+        for pair in pairwise(sorted(spans, key=lambda clip: (clip.start, clip.end))):
+            if pair[0].end <= pair[1].start + 1e-3 and free.keys() >= set(map(_id_of, pair)):
+                grouped(pair)
+    while free:
+        first, *others = free.values()
+        reason = None
+        for partners in _partners(kind, first, others):
+            members = (first, *partners)
+            if frozenset(map(_id_of, members)) not in former and (reason := grouped(members)) is None:
+                break
+        else:
+            counts[reason or "no_other_clip_to_join"] += 1
+            free.pop(first.id)
 
 
 def _partners(kind: EditKind, first: SourceClip, others: Sequence[SourceClip]) -> Iterator[tuple[SourceClip, ...]]:
@@ -103,28 +103,15 @@ def _partners(kind: EditKind, first: SourceClip, others: Sequence[SourceClip]) -
     if kind.clips == 1:
         yield ()
         return
-    fitting = [clip for clip in others if _apart(first, clip) and clip.source.pool == first.source.pool]
+    video, pool = first.source.cluster, first.source.pool
+    fitting = [clip for clip in others if clip.source.cluster != video and clip.source.pool == pool]
     fitting.sort(key=lambda clip: clip.size != first.size)
     for at, clip in enumerate(fitting[:TRIED]):
         if kind.clips == 2:
             yield (clip,)
         else:
-            rest = (other for other in fitting[at + 1 : at + 1 + TRIED] if _apart(clip, other))
-            yield from ((clip, other) for other in rest)
-
-
-def _apart(clip: SourceClip, other: SourceClip) -> bool:
-    return clip.source.cluster != other.source.cluster
-
-
-def _neighbours(clips: Sequence[SourceClip]) -> Iterator[tuple[SourceClip, SourceClip]]:
-    """Spans of one video that follow each other, in the order of the video."""
-    videos: dict[str, list[SourceClip]] = {}
-    for clip in clips:
-        videos.setdefault(clip.source.video_path, []).append(clip)
-    for spans in videos.values():
-        spans.sort(key=lambda clip: (clip.start, clip.end))
-        yield from ((clip, following) for clip, following in pairwise(spans) if clip.end <= following.start + 1e-3)
+            third = fitting[at + 1 : at + 1 + TRIED]
+            yield from ((clip, other) for other in third if other.source.cluster != clip.source.cluster)
 
 
 def rows_of(kind: EditKind, groups: GroupsOfClips, *, seed: int) -> list[MultipleChoiceRow]:
@@ -227,7 +214,7 @@ def clip_edits(
             sizes[split] = {"groups": len(groups), "counts": dict(sorted(reasons.items()))}
             if groups:
                 rows = rows_of(EDITS[name], groups, seed=seed)
-                tables[split] = [_written(row, table.video_root, built) for row in rows] if write_videos else list(rows)
+                tables[split] = [_written(row, table.video_root, built) for row in rows] if write_videos else rows
         if not tables:
             leave_out(built, name, f"{UNSUITED} ({counts_in_words(dict(sorted(fell_out.items())))})")
             continue
@@ -302,8 +289,7 @@ def _written(row: MultipleChoiceRow, root: Path, built: BuiltSet) -> MultipleCho
 
 def _write(clip: Clip, root: Path, path: Path) -> None:
     footage = footage_of(root, clip)
-    frames = footage.decode(range(footage.n_frames))
-    write_video(path, frames, footage.fps, times=footage.times)
+    write_video(path, footage.decode(range(footage.n_frames)), footage.fps, times=footage.times)
 
 
 def merged_copies(clips: Sequence[CaptionedClip], root: Path) -> tuple[list[CaptionedClip], int]:
@@ -311,37 +297,28 @@ def merged_copies(clips: Sequence[CaptionedClip], root: Path) -> tuple[list[Capt
 
     Returns the clips, and how many of them became part of another one. Files that are not there stay as they are.
     """
-    first_names = _first_names([clip.video_path for clip in clips], root)
-    sources = {clip.video_path: clip for clip in reversed(clips)}
-    merged: dict[tuple[str, float | None, float | None], CaptionedClip] = {}
-    for clip in clips:
-        source = sources[first_names[clip.video_path]]
-        key = (source.video_path, clip.start, clip.end)
-        if key in merged and clip.video_path != source.video_path:
-            first = merged[key]
-            siblings = dict.fromkeys((*first.siblings, *clip.siblings))
-            merged[key] = replace(first, captions=(*first.captions, *clip.captions), siblings=tuple(siblings))
-        elif key in merged:  # two rows of one file: the table's own matter
-            merged[(clip.id, clip.start, clip.end)] = clip
-        else:
-            merged[key] = replace(clip, video_path=source.video_path, cluster=source.cluster)
-    return list(merged.values()), len(clips) - len(merged)
-
-
-def _first_names(paths: Sequence[str], root: Path) -> dict[str, str]:
-    """Path -> the first path of a file with the same bytes. Only files of one size are read."""
     sizes: dict[str, int] = {}
     files: dict[str, Path] = {}
-    for path in dict.fromkeys(paths):
+    for path in dict.fromkeys(clip.video_path for clip in clips):
         try:
             files[path] = resolve_under(root, path)
             sizes[path] = files[path].stat().st_size
         except (OSError, VideoContrastError):
             continue
-    often = Counter(sizes.values())
-    names: dict[str, str] = {path: path for path in paths}
+    often = Counter(sizes.values())  # only files of one size are read
     first: dict[str, str] = {}
-    for path, size in sizes.items():
-        if often[size] > 1:
-            names[path] = first.setdefault(sha256(files[path]), path)
-    return names
+    same = {path: first.setdefault(sha256(files[path]), path) for path, size in sizes.items() if often[size] > 1}
+    sources = {clip.video_path: clip for clip in reversed(clips)}
+    merged: dict[tuple[str, float | None, float | None], CaptionedClip] = {}
+    for clip in clips:
+        source = sources[same.get(clip.video_path, clip.video_path)]
+        key = (source.video_path, clip.start, clip.end)
+        if key in merged and clip.video_path != source.video_path:
+            known = merged[key]
+            siblings = dict.fromkeys((*known.siblings, *clip.siblings))
+            merged[key] = replace(known, captions=(*known.captions, *clip.captions), siblings=tuple(siblings))
+        elif key in merged:  # two rows of one file: the table's own matter
+            merged[(clip.id, clip.start, clip.end)] = clip
+        else:
+            merged[key] = replace(clip, video_path=source.video_path, cluster=source.cluster)
+    return list(merged.values()), len(clips) - len(merged)

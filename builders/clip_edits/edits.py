@@ -62,26 +62,25 @@ def mirrored(caption: str) -> Rewritten:
     >>> mirrored("a man on the left raises his right hand").caption
     'a man on the right raises his left hand'
     """
-    out: list[str] = []
     old: list[str] = []
     new: list[str] = []
-    at = 0
-    for match in _SIDE.finditer(caption):
-        name = next(name for name, value in match.groupdict().items() if value)
-        begin, end = match.span(name)
-        word = match[name]
-        other = like_case(_SIDE_WORDS[word.lower()], word)
-        out += [caption[at:begin], other]
-        old, new, at = [*old, word], [*new, other], end
+
+    def exchanged(match: re.Match[str]) -> str:
+        name, word = next((name, word) for name, word in match.groupdict().items() if word)
+        old.append(word)
+        new.append(like_case(_SIDE_WORDS[word.lower()], word))
+        begin, end = (place - match.start() for place in match.span(name))
+        return match[0][:begin] + new[-1] + match[0][end:]
+
+    text = _SIDE.sub(exchanged, caption)
     if not old:
         raise LeftOut("no_side")
-    out.append(caption[at:])
     # Of two sides, one that is understood and one that is not would make a caption that is false of both clips.
     if len(old) < len(_ANY_SIDE.findall(caption)):
         raise LeftOut("side_that_is_not_understood")
-    if _BOTH_SIDES.search(caption) or _clauses(caption) == _clauses("".join(out)):
+    if _BOTH_SIDES.search(caption) or _clauses(caption) == _clauses(text):
         raise LeftOut("names_both_sides_alike")
-    return Rewritten("".join(out), ", ".join(old), ", ".join(new))
+    return Rewritten(text, ", ".join(old), ", ".join(new))
 
 
 def _clauses(caption: str) -> set[str]:

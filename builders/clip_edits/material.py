@@ -1,6 +1,5 @@
 """What edits are made of: a captioned clip with its times, and how groups of edited clips are described.
 
-Several kinds ask the same of their clips: how long their parts are, and that no caption is true of two of them.
 How much a clip moves, and whether it looks different played backwards, is measured by optical flow (OpenCV): motion to
 and fro (shaking, stirring) adds up to nothing over a clip; what goes one way does not. The share of all motion that is
 left over is the asymmetry. Things that appear or fade do not flow: there the change from the first to the last frame,
@@ -341,18 +340,15 @@ def content(caption: str) -> frozenset[str]:
 
 def first_that(rewrite: Callable[[str], Rewritten], clip: SourceClip) -> tuple[str, Rewritten]:
     """The first of a clip's captions that can be rewritten, and into what. Raises LeftOut: none; why not the first."""
-    reason: LeftOut | None = None
+    reasons: list[LeftOut] = []
     for caption in clip.captions:
-        if WHEN.search(caption):
-            reason = reason or LeftOut("says_when_it_happens")
-            continue
         try:
+            if WHEN.search(caption):
+                raise LeftOut("says_when_it_happens")
             changed = rewrite(caption)
-        except LeftOut as why:
-            reason = reason or why
-            continue
-        if normal(changed.caption) not in clip.source.truths():
+            if normal(changed.caption) in clip.source.truths():
+                raise LeftOut("another_caption_says_the_opposite")
             return caption, changed
-        reason = reason or LeftOut("another_caption_says_the_opposite")
-    assert reason is not None
-    raise reason
+        except LeftOut as why:
+            reasons.append(why)
+    raise reasons[0]

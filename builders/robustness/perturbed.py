@@ -1,18 +1,13 @@
 """The builders of robustness sets: `perturbed` of any set, `msrvtt_p` and `youcook2_p` of the robustness paper.
 
-A clean table goes in, its perturbed configs come out:
-
     clean                 the table as it is
     keyboard ...          one config a text perturbation: the captions (or all candidates) perturbed
-    visual                the 90 visual conditions as recipes: a row for each item and condition
+    visual                the 90 visual conditions as recipes, carried out when a clip is decoded: a row for each item
     pairs                 the 66 (48) pairs: perturbed captions with the recipe of the visual side
 
-A recipe is carried out when the clip is decoded. With files asked for, the perturbed clips are written instead, and
-rows point at them (the clean ones at references that went through the same encoder).
-
-The paper perturbs the 457 whole videos of YouCook2 and cuts the segments afterwards, so the default scope there is the
-video: shuffling whole segments of a video breaks the tie of a clip to its text, which is what its finding about
-box_jumble rests on.
+With files asked for, perturbed clips are written, and rows point at them (clean ones at what the same encoder made of
+them). YouCook2-P perturbs whole videos and cuts the segments afterwards, as the paper does: shuffling whole segments
+breaks the tie of a clip to its text, on which the paper's finding about box_jumble rests.
 """
 
 import json
@@ -35,7 +30,7 @@ from video_contrast.builders.blocks.cluster_options import ClusterOptions
 from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut, about, builder
 from video_contrast.builders.sources import msrvtt, youcook2
 from video_contrast.console import note
-from video_contrast.errors import UsageError, VideoContrastError, check_names, unknown_name
+from video_contrast.errors import UsageError, VideoContrastError, check_names
 from video_contrast.files import remove_abandoned, resolve_under
 from video_contrast.options import Range, as_record
 from video_contrast.perturbations.contrast.proposal import Kind
@@ -101,26 +96,6 @@ _MEASURED_CLIPS, _MEASURED_FRAMES = 4, 4
 _MOST_UNCHANGED = 0.5  # of the captions, before the card warns
 
 
-def _references(clips: Sequence[Clip], video_root: Path) -> list[Reference]:
-    """Returns a few of the clips with some of their frames, to measure damage on; unreadable ones are left out."""
-    measured: list[Reference] = []
-    step = max(1, len(clips) // _MEASURED_CLIPS)
-    for clip in clips[::step]:
-        if len(measured) == _MEASURED_CLIPS:
-            break
-        if clip.segments:
-            continue
-        try:
-            decoded = read_video(resolve_under(video_root, clip.video_path), clip.start, clip.end)
-        except VideoContrastError:
-            continue
-        length = len(decoded.frames)
-        indices = np.unique(np.linspace(0, length - 1, _MEASURED_FRAMES).round().astype(np.int64))
-        shown = decoded.frames[indices]
-        measured.append(Reference(clip.video_id, length, clip.start, clip.end, frames=shown, indices=indices))
-    return measured
-
-
 def _write_chunk(
     conditions: Sequence[VideoCondition | None], options: PerturbationOptions, clips: Sequence[Clip]
 ) -> list[list[str] | str]:
@@ -166,10 +141,8 @@ def perturbed_set(
             draft.add_visual()
         elif config == "pairs":
             draft.add_pairs([pair for pair in PAIRS if pair[1] in texts])
-        elif config in texts:
-            draft.add_texts(config)
         else:
-            raise UsageError(f"{name} has no config {config!r}: without gender there are {len(texts)} text configs")
+            draft.add_texts(config)
     return built
 
 
@@ -207,18 +180,15 @@ class _Draft:
         results = {split: self.perturbed(split, config, optional=self.optional) for split in self.tables}
         tables = {split: result[0] for split, result in results.items() if result and result[0]}
         checks = next((result[1] for result in results.values() if result), None)
-        if checks is None:
-            leave_out(self.built, config, how_to_get(TEXT[config]))
-            return
-        unchanged = checks["captions left unchanged"]
-        if not tables:
-            why = f"no item has different options left under {config}"
-            if not self.optional:
+        if checks is None or not tables:
+            why = f"no item has different options left under {config}" if checks else how_to_get(TEXT[config])
+            if checks and not self.optional:
+                unchanged = checks["captions left unchanged"]
                 raise VideoContrastError(f"{self.built.name} {config}: {why} ({unchanged} unchanged)")
             leave_out(self.built, config, why)
             return
         if mostly_unchanged(checks):
-            self.built.warn([f"{config} left {unchanged} of the captions unchanged"])
+            self.built.warn([f"{config} left {checks['captions left unchanged']} of the captions unchanged"])
         self.add(config, tables, {"negatives": "all captions perturbed", "checks": checks})
 
     def add_visual(self) -> None:
@@ -248,8 +218,7 @@ class _Draft:
         facts: Facts = {"negatives": f"{count} of a visual (severity {PAIR_SEVERITY}) and a text perturbation"}
         if missing:
             facts["pairs left out"] = {text: how_to_get(TEXT[text]) for text in missing}
-            names = ", ".join(missing)
-            note(f"left out: {self.built.name} pairs with {names} (the card says how to get them)")
+            note(f"left out: {self.built.name} pairs with {', '.join(missing)} (the card says how to get them)")
         if not rows_of:
             leave_out(self.built, "pairs", "none of its text perturbations can run")
             return
@@ -321,7 +290,20 @@ def _damage(clips: Sequence[Clip], options: PerturbationOptions) -> dict[str, st
     """How much each visual perturbation changes, in words for the card."""
     from video_contrast.perturbations.video.validity import nominal, summary
 
-    real = _references(clips, options.video_root) if options.video_root is not None else []
+    real: list[Reference] = []
+    if (root := options.video_root) is not None:
+        step = max(1, len(clips) // _MEASURED_CLIPS)
+        for clip in (clip for clip in clips[::step] if not clip.segments):
+            try:
+                decoded = read_video(resolve_under(root, clip.video_path), clip.start, clip.end)
+            except VideoContrastError:
+                continue
+            length = len(decoded.frames)
+            indices = np.unique(np.linspace(0, length - 1, _MEASURED_FRAMES).round().astype(np.int64))
+            shown = decoded.frames[indices]
+            real.append(Reference(clip.video_id, length, clip.start, clip.end, frames=shown, indices=indices))
+            if len(real) == _MEASURED_CLIPS:
+                break
     if real:
         basis = f"measured on {len(real)} clips of the set, severities 1 to 5"
     else:
@@ -367,7 +349,7 @@ def perturbed_rows(rows: Sequence[Row], name: str, options: PerturbationOptions)
             if len(set(changed[column])) < len(changed[column]):
                 continue
         perturbed.append(changed)
-    checks = _made_by(name, options) | _shift(before, after, options)
+    checks = _checks(name, before, after, options)
     if column == "candidates":
         checks["items left out because two options became equal"] = len(rows) - len(perturbed)
     return perturbed, checks
@@ -378,31 +360,24 @@ def mostly_unchanged(checks: Facts) -> bool:
     return float(checks["captions left unchanged"].split()[0]) > 100 * _MOST_UNCHANGED
 
 
-def _made_by(name: str, options: PerturbationOptions) -> Facts:
-    """What made the texts: rules or checkpoints with their revisions, the parser, the data."""
+def _checks(name: str, before: Sequence[str], after: Sequence[str], options: PerturbationOptions) -> Facts:
+    """What made the texts (rules or checkpoints with their revisions, the parser, the data), and what it changed."""
+    from video_contrast.metrics.shift import caption_shift
+
     spec = TEXT[name]
-    models = (options.text_models() or {}).get(name)
-    made_by = produced_by(name, models) if spec.batched else "rules"
+    made_by = produced_by(name, (options.text_models() or {}).get(name)) if spec.batched else "rules"
     checks: Facts = {"made by": made_by}
     if "parse" in spec.requirements and made_by.startswith("rules"):
         checks["parser"] = PARSER
     if "wordnet" in spec.requirements:
         checks["data"] = "WordNet as NLTK has it"
-    return checks
-
-
-def _shift(before: Sequence[str], after: Sequence[str], options: PerturbationOptions) -> Facts:
-    from video_contrast.metrics.shift import caption_shift
-
     try:
         measures = caption_shift(after, before, meteor=options.meteor, language_model=options.language_model)
     except ValueError as error:  # WordNet or the model is missing; the message says how to get it
         raise VideoContrastError(str(error)) from error
-    checks: Facts = {"captions left unchanged": f"{100 * shift(before, after)['unchanged_share']:.1f} %"}
-    for key, value in measures.items():
-        if key not in ("changed", "n") and value is not None:
-            checks[key] = round(float(value), 4)
-    return checks
+    checks["captions left unchanged"] = f"{100 * shift(before, after)['unchanged_share']:.1f} %"
+    shifts = {key: value for key, value in measures.items() if key not in ("changed", "n") and value is not None}
+    return checks | {key: round(float(value), 4) for key, value in shifts.items()}
 
 
 WHOLE = 100_000  # rows: larger tables are perturbed in blocks
@@ -423,7 +398,13 @@ def perturbed(
     folder = SetFolder.open(existing(dataset, "give the folder of a set", "--dataset"))
     if not folder.is_built:
         raise UsageError(f"--dataset {dataset} holds no set.json: give a folder that `video-contrast build` wrote")
-    clean = _clean_config(folder, dataset_config)
+    of_folder = folder.configs
+    clean = dataset_config or (of_folder[0] if len(of_folder) == 1 else "retrieval")
+    if clean not in of_folder and dataset_config is None:
+        raise UsageError(f"--dataset {dataset} has several configs ({', '.join(of_folder)}): give --dataset-config")
+    check_names(f"config of {dataset}", [clean], of_folder)
+    if folder.record["configs"][clean].get("perturbed"):
+        raise UsageError(f"--dataset {dataset}, config {clean}: is perturbed already; give the clean set")
     known = folder.splits(clean)
     selected = select_splits(splits or ",".join(known), dict.fromkeys(known))
     facts = folder.record.get("facts", {})
@@ -447,19 +428,6 @@ def perturbed(
     return perturbed_set("perturbed", configs, tables=tables, options=options, facts=of_set)
 
 
-def _clean_config(folder: SetFolder, config: str | None) -> str:
-    """The config that is perturbed: the one that is named, the only one, or the retrieval config."""
-    known = folder.configs
-    clean = config or (known[0] if len(known) == 1 else "retrieval")
-    if clean not in known:
-        if config is None:
-            raise UsageError(f"--dataset {folder.path} has several configs ({', '.join(known)}): give --dataset-config")
-        raise unknown_name(f"config of {folder.path}", clean, known)
-    if folder.record["configs"][clean].get("perturbed"):
-        raise UsageError(f"--dataset {folder.path}, config {clean}: is perturbed already; give the clean set")
-    return clean
-
-
 @dataclass(frozen=True)
 class PerturbedBlocks(BlockSource):
     """Ranges of the rows of one config."""
@@ -474,11 +442,6 @@ class PerturbedBlocks(BlockSource):
     builder: ClassVar[str] = "perturbed"
     known: ClassVar[Sequence[str]] = CONFIGS
 
-    @property
-    def seed(self) -> int:
-        """Of every perturbation."""
-        return self.options.seed
-
     def cut(self, folder: str) -> Cut:
         """Ranges of rows."""
         sizes = self.folder.record["configs"][self.clean]["splits"]
@@ -486,7 +449,7 @@ class PerturbedBlocks(BlockSource):
         for split in self.splits:
             count = ceil(sizes[split]["num_examples"] / ROWS)
             blocks += [CorpusBlock(split, number, count) for number in range(count)]
-        return Cut(blocks, {})
+        return Cut(blocks, {"seed": self.options.seed})
 
     def build(self, folder: str, number: int, block: CorpusBlock, chosen: Mapping[Kind, Chosen]) -> BuiltSet:
         """The tables of a range of rows."""

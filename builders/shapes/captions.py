@@ -164,20 +164,16 @@ def verdict(scene: Scene, caption: str) -> Verdict:
     if claimed.other is not None:
         parts.append("false" if scene.other is None else _same(claimed.other, scene.other))
     # The box that a man lifts rises, and rises above him: what holds of the other figure is no plain falsehood.
-    if scene.other is not None and _same(claimed.subject, scene.other) == "true" and _arguable_of_other(scene, claimed):
-        return "unclear"
+    # So does who is pushed from behind, who might also pull.
+    if scene.other is not None and _same(claimed.subject, scene.other) == "true":
+        actions = {claimed.action, scene.action}
+        forces = len(actions) == 2 and actions <= {"pushes", "pulls", "leaves"}
+        if claimed.other is None or (forces and _same(claimed.other, scene.subject) == "true"):
+            return "unclear"
     parts.append(_of_action(scene, claimed))
     if "false" in parts:
         return "false"
     return "unclear" if "unclear" in parts else "true"
-
-
-def _arguable_of_other(scene: Scene, claimed: Claim) -> bool:
-    """Whether what is claimed of the scene's other figure could be so: who is pushed from behind might also pull."""
-    if claimed.other is None:
-        return True
-    actions, exchanged = {claimed.action, scene.action}, _same(claimed.other, scene.subject) == "true"
-    return exchanged and len(actions) == 2 and actions <= {"pushes", "pulls", "leaves"}
 
 
 def _same(claimed: Figure, shown: Figure) -> Verdict:

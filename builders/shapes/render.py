@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import cv2
@@ -38,7 +37,8 @@ def render(scene: Scene) -> Frames:
 
 def draw(scene: Scene, t: float) -> Frames:
     """uint8[64, 64, 3]: the scene at time t of 0..1 (of an action that is played forwards)."""
-    picture = _background(scene.setting).copy()
+    picture = np.empty((SIZE, SIZE, 3), np.uint8)
+    picture[:_HORIZON], picture[_HORIZON:] = _DRAWN["backgrounds"][scene.setting]
     (x, y, radius, angle, alpha), other = layout(scene, t)
     if scene.other and other:
         _paint(picture, scene.other, *other, 0.0)
@@ -128,13 +128,6 @@ def _paint(picture: Frames, figure: Figure, x: float, y: float, radius: float, a
         paint = colour or own
         assert paint is not None
         cv2.fillPoly(picture, [points], paint, lineType=cv2.LINE_AA, shift=_SHIFT)
-
-
-@cache
-def _background(setting: str) -> Frames:
-    picture = np.empty((SIZE, SIZE, 3), np.uint8)
-    picture[:_HORIZON], picture[_HORIZON:] = _DRAWN["backgrounds"][setting]
-    return picture
 
 
 def _regular(corners: int, radius: float = 1.0, inner: float | None = None, x: float = 0.0, y: float = 0.0) -> Array:

@@ -253,7 +253,16 @@ def _groups(how: ContrastKind, seed: int, counts: Counter[str]) -> Iterator[list
     """Groups of true captions, each of them false of the other clips; clips that fit nowhere are counted."""
     group: list[TrueCaption] = []
     for clip in test_clips(seed, how.templates):
-        contrasting = _contrasting(how, clip)
+        rng = stream("shapes", world.VERSION, clip.seed, how.kind, clip.id)
+        # The way the action is phrased does not depend on the config.
+        phrase = int(stream("shapes", world.VERSION, clip.seed, "random options", clip.id).integers(2))
+        claimed = claim(clip.scene)
+        contrasting = [TrueCaption(clip, write(claimed, names=how.names, phrase=phrase))]
+        for other in how.contrast(claimed, rng):
+            shown = TrueCaption(clip.showing(other, f"-{how.kind}"), write(other, names=how.names, phrase=phrase))
+            if world.held_out(shown.clip.scene) and _distinct([*contrasting, shown]):
+                contrasting.append(shown)
+                break
         if len(contrasting) < how.clips:
             counts["no such contrast among the scenes that training never shows"] += 1
         elif not _distinct([*group, *contrasting]):
@@ -263,20 +272,6 @@ def _groups(how: ContrastKind, seed: int, counts: Counter[str]) -> Iterator[list
         if len(group) == how.group:
             yield group
             group = []
-
-
-def _contrasting(how: ContrastKind, clip: SceneClip) -> list[TrueCaption]:
-    """The clip, and a clip that shows what a contrast of its caption claims, if training shows none of these."""
-    rng = stream("shapes", world.VERSION, clip.seed, how.kind, clip.id)
-    # The way the action is phrased does not depend on the config.
-    phrase = int(stream("shapes", world.VERSION, clip.seed, "random options", clip.id).integers(2))
-    claimed = claim(clip.scene)
-    own = TrueCaption(clip, write(claimed, names=how.names, phrase=phrase))
-    for other in how.contrast(claimed, rng):
-        shown = TrueCaption(clip.showing(other, f"-{how.kind}"), write(other, names=how.names, phrase=phrase))
-        if world.held_out(shown.clip.scene) and _distinct([own, shown]):
-            return [own, shown]
-    return [own]
 
 
 def _distinct(captions: Sequence[TrueCaption]) -> bool:
@@ -370,31 +365,23 @@ def shapes(
     built.facts |= {"version": world.VERSION, "transitive_actions": list(world.TRANSITIVE)}
     used: dict[str, SceneClip] = {}
     for config in configs:
-        splits, counts = _config(config, pool, seed, options)
+        counts: Counter[str] = Counter()  # of clips that fell out, by reason
+        splits: dict[str, list[tuple[SceneClip, Row]]] = {}
+        if config == "retrieval":
+            splits["test"] = [(clip, gallery_row(clip)) for clip in islice(unambiguous(pool, counts), options.gallery)]
+            for split, size in (("train", options.train), ("validation", options.validation)):
+                if size:
+                    clips = training_clips(seed, split, size, reversals=options.reversals)
+                    splits[split] = [(clip, gallery_row(clip, cluster=clip.cluster)) for clip in clips]
+        elif config in ("antonym_mc", "reversal_pairs"):
+            splits["test"] = [*antonym_items(pool, seed, options.items, counts, config=config)]
+        elif config == "counterfactual_mc":
+            splits["test"] = [*islice(counterfactual_items(seed), options.items)]
+        else:
+            splits["test"] = [*islice(contrast_items(config, seed, counts), options.items)]
+        counts["built"] = len(splits["test"])
         built.tables[config] = {split: [row for _, row in rows] for split, rows in splits.items()}
         built.facts["configs"][config] = {"negatives": NEGATIVES[config], "counts": dict(sorted(counts.items()))}
         used |= {clip.path: clip for rows in splits.values() for clip, _ in rows}
     built.files = {path: clip.write for path, clip in sorted(used.items())}
     return built
-
-
-def _config(
-    config: str, pool: Sequence[SceneClip], seed: int, options: ShapesOptions
-) -> tuple[dict[str, list[tuple[SceneClip, Row]]], Counter[str]]:
-    """Split -> clips with their rows, and counts of the clips by reason."""
-    counts: Counter[str] = Counter()
-    splits: dict[str, list[tuple[SceneClip, Row]]] = {}
-    if config == "retrieval":
-        splits["test"] = [(clip, gallery_row(clip)) for clip in islice(unambiguous(pool, counts), options.gallery)]
-        for split, size in (("train", options.train), ("validation", options.validation)):
-            if size:
-                clips = training_clips(seed, split, size, reversals=options.reversals)
-                splits[split] = [(clip, gallery_row(clip, cluster=clip.cluster)) for clip in clips]
-    elif config in ("antonym_mc", "reversal_pairs"):
-        splits["test"] = [*antonym_items(pool, seed, options.items, counts, config=config)]
-    elif config == "counterfactual_mc":
-        splits["test"] = [*islice(counterfactual_items(seed), options.items)]
-    else:
-        splits["test"] = [*islice(contrast_items(config, seed, counts), options.items)]
-    counts["built"] = len(splits["test"])
-    return splits, counts

@@ -102,7 +102,19 @@ def read_table(
     name, _, config = str(source).partition(":")
     if path.suffix.lower() in SUFFIXES or not _HUB_NAME.fullmatch(name):
         raise UsageError(f"no such file: {source}")
-    yield from _hub(name, config or None, split or "test", streamed=streamed)
+    import datasets
+
+    from video_contrast.hub import set_of_hub
+
+    with set_of_hub(name):
+        rows = datasets.load_dataset(name, config or None, split=split or "test", streaming=streamed)
+    # Reading a Video or Image column would decode it; only its path is wanted.
+    for column_name, feature in (rows.features or {}).items():
+        if isinstance(feature, datasets.Video | datasets.Image | datasets.Audio):
+            rows = rows.cast_column(column_name, type(feature)(decode=False))
+    for number, row in enumerate(rows):
+        cells = {key: v["path"] if isinstance(v, dict) and set(v) == {"bytes", "path"} else v for key, v in row.items()}
+        yield TableRow(f"{name}, row {number}", cells)
 
 
 def read_files(
@@ -129,10 +141,9 @@ def read_files(
 
 def table_files(source: str | Path) -> list[str]:
     """The files of a table by their addresses; none where the source is no file and no pattern of files."""
-    if not any(mark in str(source) for mark in "*?["):
-        return [str(source)] if is_remote(source) or Path(source).is_file() else []
-    if not is_remote(source) and Path(source).is_file():
-        return [str(source)]
+    is_file = not is_remote(source) and Path(source).is_file()
+    if is_file or not any(mark in str(source) for mark in "*?["):
+        return [str(source)] if is_file or is_remote(source) else []
     with explained(source):
         system, path = filesystem(source)
         paths = sorted(map(str, system.glob(path)))
@@ -154,22 +165,6 @@ def seconds(value: Json, name: str, place: str) -> float | None:
     if not math.isfinite(time):
         raise VideoContrastError(f"{place}: column {name!r} must be seconds, not {value!r}")
     return time
-
-
-def _hub(name: str, config: str | None, split: str, *, streamed: bool) -> Iterator[TableRow]:
-    import datasets
-
-    from video_contrast.hub import set_of_hub
-
-    with set_of_hub(name):
-        rows = datasets.load_dataset(name, config, split=split, streaming=streamed)
-    # Reading a Video or Image column would decode it; only its path is wanted.
-    for column_name, feature in (rows.features or {}).items():
-        if isinstance(feature, datasets.Video | datasets.Image | datasets.Audio):
-            rows = rows.cast_column(column_name, type(feature)(decode=False))
-    for number, row in enumerate(rows):
-        cells = {key: v["path"] if isinstance(v, dict) and set(v) == {"bytes", "path"} else v for key, v in row.items()}
-        yield TableRow(f"{name}, row {number}", cells)
 
 
 SPLITS = ("train", "validation", "test")  # that a column `split` may hold, where the user does not name it
@@ -235,7 +230,21 @@ class VideoTable:
         """
         place = row.place
         column = row.usual(self.video_column, VIDEO)
-        named = self._relative(row.value(column, "--video-column"), column, place)
+        named = _as_text(row.value(column, "--video-column")).strip()
+        is_absolute = Path(named).is_absolute()
+        if is_absolute and self.video_root is not None:
+            try:
+                named = Path(named).resolve().relative_to(self.video_root.resolve()).as_posix()
+            except ValueError:
+                why = f"{named!r} does not lie under --video-root {self.video_root}"
+                raise VideoContrastError(f"{place}: {why}") from None
+        named = named.removeprefix("./")
+        if not is_safe_relative(named):
+            hint = "; give --video-root" if is_absolute else ""
+            raise VideoContrastError(
+                f"{place}: column {column!r} must be a path relative to the video root, with '/' and "
+                f"without '..', not {named!r}{hint}"
+            )
         path = with_ending(named, self.video_root)
         start, end = (
             seconds(row.value(name, option), name, place) if name else None
@@ -309,25 +318,6 @@ class VideoTable:
                 f"{NO_COLUMN} writes all rows under that name"
             )
         return {self.split: by_name[self.split]}
-
-    def _relative(self, value: object, column: str, place: str) -> str:
-        """A video's path as the tables store it: relative to the video root, POSIX."""
-        text = _as_text(value).strip()
-        path = Path(text)
-        if path.is_absolute() and self.video_root is not None:
-            try:
-                text = path.resolve().relative_to(self.video_root.resolve()).as_posix()
-            except ValueError:
-                why = f"{text!r} does not lie under --video-root {self.video_root}"
-                raise VideoContrastError(f"{place}: {why}") from None
-        text = text.removeprefix("./")
-        if not is_safe_relative(text):
-            hint = "; give --video-root" if path.is_absolute() else ""
-            raise VideoContrastError(
-                f"{place}: column {column!r} must be a path relative to the video root, with '/' and "
-                f"without '..', not {text!r}{hint}"
-            )
-        return text
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from video_contrast.addresses import open_binary, write_bytes
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
-from video_contrast.builders.assembly.configs import ContrastPlan, build_configs, leave_out
+from video_contrast.builders.assembly.configs import ContrastPlan, build_configs
 from video_contrast.builders.assembly.contrast_plan import RULE_CONFIGS, GenderAndVerbOptions, contrast_plan, existing
 from video_contrast.builders.assembly.word_contrasts import Chosen, WordContrasts
 from video_contrast.builders.blocks.cluster_options import ClusterOptions
@@ -73,11 +73,6 @@ class _Captions(BlockSource):
     builder: ClassVar[str] = "captions"
     known: ClassVar[Sequence[str]] = CONFIGS
 
-    @property
-    def seed(self) -> int:
-        """Of every draw."""
-        return self.contrasts.seed
-
     def facts(self) -> Facts:
         """What the card says of the set, without counts."""
         own = {"sources": [self.table.source_name()], "options": self.contrasts.record()}
@@ -96,16 +91,15 @@ class _Captions(BlockSource):
             if getattr(self.contrasts, name):
                 raise UsageError(f"--{name} goes with sets that are built whole, of at most {WHOLE:,} captions")
         missing = self.plan().missing
-        for config in self.configs:
-            if config in missing and not self.optional:
-                leave_out(BuiltSet(self.builder, {}), config, missing[config], optional=False)
+        if lacking := [config for config in self.configs if config in missing and not self.optional]:
+            raise UsageError(f"{self.builder} {lacking[0]}: {missing[lacking[0]]}")
 
     def cut(self, folder: str) -> Cut:
         """The table as blocks; counts of training captions beside them."""
         blocks, facts, faults = cut(self.table, folder)
         if self.table.training is not None:
             write_bytes(f"{folder}/{COUNTS}", own_counts(training_videos(self.table)).encoded())
-        return Cut(blocks, {**self.facts(), "seed": self.seed, **facts}, faults)
+        return Cut(blocks, {**self.facts(), "seed": self.contrasts.seed, **facts}, faults)
 
     def prepare(self, folder: str) -> None:
         """Loads parser, lexicon and judge; no model, since those on a GPU do not outlive a fork."""
@@ -122,9 +116,9 @@ class _Captions(BlockSource):
 
     def propose(self, folder: str, number: int) -> dict[Kind, ProposedContrasts]:
         """What is proposed for the clips of a block."""
-        clips, caption = read_block(folder, number), self.contrasts.caption
+        clips, how = read_block(folder, number), self.contrasts
         generators = self._generators(self.plan(), folder)
-        return {kind: words.proposed(clips, seed=self.seed, caption=caption) for kind, words in generators.items()}
+        return {kind: made.proposed(clips, seed=how.seed, caption=how.caption) for kind, made in generators.items()}
 
     def build(self, folder: str, number: int, block: CorpusBlock, chosen: Mapping[Kind, Chosen]) -> BuiltSet:
         """The tables of a block."""

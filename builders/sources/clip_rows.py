@@ -62,8 +62,7 @@ class CaptionRows:
 
         Raises UsageError: two clips would have one id; VideoContrastError: one id stands for two spans.
         """
-        rows = self.rows.execute(_SORTED, (self.splits[split],))
-        for _, group in groupby(rows, key=lambda row: row[2]):
+        for _, group in groupby(self.rows.execute(_SORTED, (self.splits[split],)), key=lambda row: row[2]):
             first, pool = None, ""
             captions: list[str] = []
             for _, _, _, place, path, start, end, name, guessed, movie, texts in group:
@@ -102,7 +101,11 @@ def caption_rows(table: CaptionTable, *, file: Path | None = None, most: int | N
         rows.execute("PRAGMA synchronous = OFF")
         rows.execute(_ROWS)
         known: dict[str, int] = {}
-        order: Order = _shuffled if file else lambda span, movie: known.setdefault(span.id, len(known))
+        order: Order = (
+            (lambda span, movie: digest("blocks", movie or span.id)[:8])
+            if file
+            else (lambda span, movie: known.setdefault(span.id, len(known)))
+        )
         faults: Faults = [] if file else None
         first = _store(table, rows, order, most, faults)
         names = {name: name for (name,) in rows.execute("SELECT split FROM rows GROUP BY split ORDER BY min(rowid)")}
@@ -116,7 +119,11 @@ def caption_rows(table: CaptionTable, *, file: Path | None = None, most: int | N
                 "movie, or an id of its own with --id-column"
             )
         splits = table.built_splits(names)
-        sizes = {split: _sizes(rows, name) for split, name in splits.items()}
+        sizes = {}
+        for split, name in splits.items():
+            n_rows, n_clips, captioned, captions, empty = rows.execute(_SIZES, (name,)).fetchone()
+            sizes[split] = {"rows": n_rows, "clips": captioned, "captions": captions, "empty_captions": empty}
+            sizes[split]["clips_without_caption"] = n_clips - captioned
         if not any(of_split["clips"] for of_split in sizes.values()):
             column = first.usual(table.caption_column, CAPTION)
             raise VideoContrastError(f"{table.captions}: every caption in column {column!r} is empty")
@@ -137,16 +144,6 @@ def read_splits(
     with caption_rows(table, most=most) as stored:
         splits = {split: list(stored.clips(split)) for split in stored.splits}
         return {split: clips for split, clips in splits.items() if clips}, stored.counts()
-
-
-def _sizes(rows: sqlite3.Connection, split: str | None) -> dict[str, int]:
-    n_rows, n_clips, captioned, captions, empty = rows.execute(_SIZES, (split,)).fetchone()
-    sizes = {"rows": n_rows, "clips": captioned, "captions": captions, "empty_captions": empty}
-    return sizes | {"clips_without_caption": n_clips - captioned}
-
-
-def _shuffled(span: Span, movie: str) -> bytes:
-    return digest("blocks", movie or span.id)[:8]
 
 
 def _store(table: CaptionTable, rows: sqlite3.Connection, order: Order, most: int | None, faults: Faults) -> TableRow:

@@ -5,7 +5,7 @@ caption, then five whose action a person changed. `video_id` carries the folder;
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -20,7 +20,6 @@ from video_contrast.builders.registry import BuiltSet, about, builder
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.console import counted, note
 from video_contrast.errors import VideoContrastError
-from video_contrast.rows import MultipleChoiceRow
 from video_contrast.storage.set_folder import Facts
 
 SIZE = 6
@@ -70,18 +69,12 @@ def feint6k(
                 add_config(built, config, tables, config_facts, optional=optional)
     sizes = (("clips", 1), ("rows", SIZE))
     facts["counts"] = {f"{source}_{what}": n * clips for source, clips in read.items() for what, n in sizes}
-    _compare(built, read)
-    return built
-
-
-def _compare(built: BuiltSet, read: Mapping[str, int]) -> None:
-    """Compares the clips of the files with those of the release: a file that ends early, but behind all rows of a clip,
-    shows it by nothing else."""
+    # A file that ends early, but behind all rows of a clip, shows it by nothing but the number of its clips.
     clips = counted(sum(read.values()), "clip")
     if len(read) == len(SOURCES):
         if sum(read.values()) != CLIPS:
             built.warn([f"the two files have {clips}, but the paper counts {CLIPS:,}: one is cut, or another release"])
-        return
+        return built
     for source, count in read.items():
         if count < AT_LEAST[source]:
             least = f"{AT_LEAST[source]:,}"
@@ -90,6 +83,7 @@ def _compare(built: BuiltSet, read: Mapping[str, int]) -> None:
         limit = f"{built.facts['sources'][0]}; there is no count of each alone to tell whether this one is whole"
         built.facts["limits"] = [limit]
         note(f"note: {limit}")
+    return built
 
 
 def read_blocks(path: Path, video_pattern: str) -> list[Block]:
@@ -113,20 +107,17 @@ def read_blocks(path: Path, video_pattern: str) -> list[Block]:
             broken = of_video[min(len(of_video) - 1, SIZE)][0]
             count = f"more than {SIZE}" if len(of_video) > SIZE else len(of_video)
             raise VideoContrastError(
-                f"{broken}: the block of {video!r} that begins at {_line(first)} has {count} rows; each video needs "
-                f"{SIZE}, the true caption first"
+                f"{broken}: the block of {video!r} that begins at {first.rpartition(', ')[2]} has {count} rows; each "
+                f"video needs {SIZE}, the true caption first"
             )
         if video in blocks:
-            raise VideoContrastError(f"{first}: {video!r} has a block already, at {_line(blocks[video].place)}")
+            former = blocks[video].place.rpartition(", ")[2]
+            raise VideoContrastError(f"{first}: {video!r} has a block already, at {former}")
         true, *negatives = (text for _, _, text in of_video)
         video_path = video_pattern.format(video_id=video)
         clip = CaptionedClip(id=video, video_id=video, video_path=video_path, captions=(true,), cluster=video)
         blocks[video] = Block(first, clip, tuple(negatives))
     return list(blocks.values())
-
-
-def _line(place: str) -> str:
-    return place.rpartition(", ")[2]
 
 
 def _table(task: str, blocks: Sequence[Block], seed: int) -> tuple[Tables, Facts]:
@@ -138,29 +129,17 @@ def _table(task: str, blocks: Sequence[Block], seed: int) -> tuple[Tables, Facts
         rows = [random_row(item) for item in items]
         facts = {"negatives": "five true captions of other videos", "generator": "random"}
     else:
-        rows, counts = _counterfactual_rows(blocks, seed)
+        rows, counts = [], Counter({"built": 0})
+        for _, clip, negatives in blocks:
+            true = clip.captions[0]
+            if normal(true) in map(normal, negatives):  # up to case, spacing and closing marks: no one right answer
+                counts["negative_equals_truth"] += 1
+                continue
+            different = list({normal(text): text for text in reversed(negatives)}.values())[::-1]
+            if len(different) < len(negatives):
+                counts["repeated_negatives"] += len(negatives) - len(different)
+            edits = [difference(true, text, "human") for text in different]
+            rows.append(contrasts_only_row(clip, true, edits, "counterfactual", seed=seed))
+            counts["built"] += 1
         facts = {"negatives": "five captions with a changed action", "generator": "human"}
-    size = {"items": len(rows), "counts": dict(counts)}
-    return {"test": rows}, facts | {"options": SIZE, "splits": {"test": size}}
-
-
-def _counterfactual_rows(blocks: Sequence[Block], seed: int) -> tuple[list[MultipleChoiceRow], Counter[str]]:
-    """One item a block, and counts of the blocks by what became of them.
-
-    A block with a negative that says what the true caption says (up to case, spacing and closing marks) has no one
-    right answer and is left out. A negative that stands twice is taken once: its item has fewer candidates.
-    """
-    rows: list[MultipleChoiceRow] = []
-    counts = Counter({"built": 0})
-    for _, clip, negatives in blocks:
-        true = clip.captions[0]
-        different = list({normal(text): text for text in reversed(negatives)}.values())[::-1]
-        if normal(true) in map(normal, negatives):
-            counts["negative_equals_truth"] += 1
-            continue
-        if len(different) < len(negatives):
-            counts["repeated_negatives"] += len(negatives) - len(different)
-        edits = [difference(true, text, "human") for text in different]
-        rows.append(contrasts_only_row(clip, true, edits, "counterfactual", seed=seed))
-        counts["built"] += 1
-    return rows, counts
+    return {"test": rows}, facts | {"options": SIZE, "splits": {"test": {"items": len(rows), "counts": dict(counts)}}}

@@ -67,8 +67,22 @@ def read(path: Path, pattern: str = "{movie}/{clip}.avi") -> list[CaptionedClip]
     Raises VideoContrastError: a clip whose name holds no movie and times, an empty sentence, or a clip given twice with
     the same sentence; the message names the line.
     """
+    lines = [line.split("\t") for line in read_text(path).split("\n")]
+    header = [name.strip().lower() for name in lines[0]]
+    first, at_clip, at_text = 0, 0, -1
+    if "clip" in header:
+        names = [name for name in ("caption", "sentence", "description") if name in header]
+        if not names:
+            raise VideoContrastError(f"{path.name}, line 1: the header needs clip and caption, not {header}")
+        first, at_clip, at_text = 1, header.index("clip"), header.index(names[0])
     by_clip: dict[str, list[str]] = {}
-    for place, clip, sentence in _lines(path):
+    for number, cells in enumerate(lines[first:], first + 1):
+        if not any(map(str.strip, cells)):
+            continue
+        place = f"{path.name}, line {number}"
+        if len(cells) <= max(1, at_text, at_clip):
+            raise VideoContrastError(f"{place}: needs a clip and a sentence, tab between them")
+        clip, sentence = cells[at_clip].strip(), " ".join(cells[at_text].split())
         if not _TIMED.search(clip):
             raise VideoContrastError(f"{place}: clip {clip!r} must be named MOVIE_hh.mm.ss.mmm-hh.mm.ss.mmm")
         if not sentence:
@@ -107,23 +121,3 @@ def split_within_movies(clips: Sequence[CaptionedClip], seed: int = 0) -> dict[s
         for number, clip in enumerate(sorted(movie, key=lambda clip: digest(seed, "lsmdc-split", clip.id))):
             place[clip.id] = "test" if number < n_test else "validation" if number < n_test + n_validation else "train"
     return {name: [clip for clip in clips if place[clip.id] == name] for name in SPLITS}
-
-
-def _lines(path: Path) -> list[tuple[str, str, str]]:
-    """(place, clip, sentence) of every line; whether there is a header is seen from the first one."""
-    rows = []
-    lines = [line.split("\t") for line in read_text(path).split("\n")]
-    header = [name.strip().lower() for name in lines[0]]
-    first, at_clip, at_text = 0, 0, -1
-    if "clip" in header:
-        names = [name for name in ("caption", "sentence", "description") if name in header]
-        if not names:
-            raise VideoContrastError(f"{path.name}, line 1: the header needs clip and caption, not {header}")
-        first, at_clip, at_text = 1, header.index("clip"), header.index(names[0])
-    for number, cells in enumerate(lines[first:], first + 1):
-        if not any(map(str.strip, cells)):
-            continue
-        if len(cells) < 2 or (at_text >= len(cells) or at_clip >= len(cells)):
-            raise VideoContrastError(f"{path.name}, line {number}: needs a clip and a sentence, tab between them")
-        rows.append((f"{path.name}, line {number}", cells[at_clip].strip(), " ".join(cells[at_text].split())))
-    return rows

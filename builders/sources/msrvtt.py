@@ -31,6 +31,8 @@ LISTS = {
 }
 CONTRAST_SPLITS = ("validation", "test", "test_1k_a")
 _YOUTUBE = re.compile(r"(?:[?&]v=|youtu\.be/)([\w-]{6,})")
+# What the contrast-set paper reports (appendix D).
+PAPER = {"gender_mc": {"items": 2477, "of": 2990, "share": 82.8}, "verb_mc": {"items": 2554, "of": 2990, "share": 85.4}}
 REQUIREMENTS = "the folder of MSR-VTT's annotations (test_videodatainfo.json ...)"
 
 
@@ -51,7 +53,7 @@ def msrvtt(
     present = [split for split in CONTRAST_SPLITS if split in clips]
     selected = present if splits is None else select_splits(splits, clips)
     released = _released_files(configs, source.folder, human)
-    plan = contrast_plan(contrasts, human=None if "verb_human_mc" in released else human, paper=True)
+    plan = contrast_plan(contrasts, human=None if "verb_human_mc" in released else human, paper=PAPER)
     facts = about("msrvtt") | {"sources": source.files, "options": contrasts.record(), "warnings": leaks(clips)}
     # The items of the 1k-A split are items of the test split: the same candidates, so the two can be compared.
     built_from = {split: clips[split] for split in selected if split != "test_1k_a"}
@@ -102,8 +104,18 @@ class MsrVttFolder:
         self.captions: dict[str, list[str]] = {}
         self.files: list[str] = []
         for name in ANNOTATIONS:
-            if (folder / name).is_file():
-                self._read(folder / name)
+            if not (folder / name).is_file():
+                continue
+            annotations = read_json(folder / name)
+            if not isinstance(annotations, dict) or not {"videos", "sentences"} <= set(annotations):
+                raise VideoContrastError(f"{folder / name}: must have the keys videos and sentences")
+            self.files.append(name)
+            for video in annotations["videos"]:
+                self.videos.setdefault(video["video_id"], video)
+            for sentence in sorted(annotations["sentences"], key=lambda row: row.get("sen_id", 0)):
+                text = " ".join(str(sentence["caption"]).split())
+                if text:
+                    self.captions.setdefault(sentence["video_id"], []).append(text)
         if not self.videos:
             raise UsageError(f"--folder {folder} holds none of {', '.join(ANNOTATIONS)}")
 
@@ -120,9 +132,15 @@ class MsrVttFolder:
         for split, name in LISTS.items():
             if (self.folder / name).is_file():
                 self.files.append(name)
-                single = split == "test_1k_a"
-                rows = self._rows(name, ("video_id", "sentence") if single else ("video_id",))
-                clips[split] = [self.clip(row["video_id"], (row["sentence"],) if single else None) for row in rows]
+                columns = ("video_id", "sentence") if split == "test_1k_a" else ("video_id",)
+                needed = f"the columns {', '.join(columns)}"
+                clips[split] = []
+                for row in read_table(self.folder / name):
+                    video_id, *sentence = (str(row.value(column, needed)) for column in columns)
+                    if video_id not in self.captions:  # of a file that is not there: an error, not a smaller split
+                        missing = f"{video_id!r}, which has no caption in {', '.join(self.files)}"
+                        raise VideoContrastError(f"{self.folder / name} names {missing}")
+                    clips[split].append(self.clip(video_id, tuple(sentence) or None))
         return clips
 
     def clip(self, video_id: str, captions: tuple[str, ...] | None = None) -> CaptionedClip:
@@ -133,29 +151,6 @@ class MsrVttFolder:
         youtube = _YOUTUBE.search(str(video.get("url", "")))
         cluster, meta = youtube.group(1) if youtube else video_id, {"category": video.get("category")}
         return CaptionedClip(video_id, video_id, path, shown, cluster=cluster, siblings=siblings, meta=meta)
-
-    def _read(self, path: Path) -> None:
-        annotations = read_json(path)
-        if not isinstance(annotations, dict) or not {"videos", "sentences"} <= set(annotations):
-            raise VideoContrastError(f"{path}: must have the keys videos and sentences")
-        self.files.append(path.name)
-        for video in annotations["videos"]:
-            self.videos.setdefault(video["video_id"], video)
-        for sentence in sorted(annotations["sentences"], key=lambda row: row.get("sen_id", 0)):
-            text = " ".join(str(sentence["caption"]).split())
-            if text:
-                self.captions.setdefault(sentence["video_id"], []).append(text)
-
-    def _rows(self, name: str, columns: Sequence[str]) -> list[dict[str, str]]:
-        """The rows of a list; a video of an annotation file that is not there is an error, not a smaller split."""
-        needed = f"the columns {', '.join(columns)}"
-        table = read_table(self.folder / name)
-        rows = [{column: str(row.value(column, needed)) for column in columns} for row in table]
-        for row in rows:
-            if row["video_id"] not in self.captions:
-                missing = f"{row['video_id']!r}, which has no caption in {', '.join(self.files)}"
-                raise VideoContrastError(f"{self.folder / name} names {missing}")
-        return rows
 
 
 def leaks(splits: Mapping[str, Sequence[CaptionedClip]]) -> list[str]:

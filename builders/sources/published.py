@@ -7,7 +7,7 @@ counted by reason; what cannot be right (a key outside the options, an id that r
 import inspect
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -19,7 +19,7 @@ from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row, kind_of
 from video_contrast.builders.registry import BuiltSet, about, builder
 from video_contrast.builders.sources.caption_table import read_table
-from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.errors import UsageError, VideoContrastError, check_names
 from video_contrast.files import Json, is_safe_relative, read_json
 from video_contrast.rows import Row, multiple_choice_row, retrieval_row
 from video_contrast.seeds import stream
@@ -37,17 +37,6 @@ class VideoName(VideoSpan):
     def cluster(self) -> str:
         """The source video."""
         return self.source or self.video_id
-
-
-def members_of(path: Path) -> dict[str, str | None]:
-    """Members of a zip by each end of their path; None for one of several. Raises VideoContrastError: as `open_zip`."""
-    by_end: dict[str, str | None] = {}
-    with open_zip(path) as archive:
-        names = [name for name in archive.namelist() if not name.endswith("/")]
-    for name, parts in ((name, name.split("/")) for name in names):
-        for end in ("/".join(parts[n:]) for n in range(len(parts))):
-            by_end[end] = None if end in by_end else name
-    return by_end
 
 
 def file_name(path: str) -> str:
@@ -109,7 +98,7 @@ class Choice:
     prompt: str | None = None  # how the release asks it (`runner.kinds.base.Question`); None: as this package does
     option: str | None = None
 
-    def turned(self, turn: bool = True) -> "Choice":
+    def turned(self, turn: bool) -> "Choice":
         """The same choice with its options in the reverse order, if `turn`."""
         return replace(self, options=self.options[::-1], key=len(self.options) - 1 - self.key) if turn else self
 
@@ -214,47 +203,6 @@ class Entry:
         return VideoName(path, start, end, cluster)
 
 
-def read_rows(path: str | Path, release: Release) -> Iterator[Entry]:
-    """Yields the rows of a table (.csv .tsv .jsonl .parquet, or of the Hub), or the objects of a JSON file.
-
-    The key is that of an object of objects, the number of the row elsewhere. Raises UsageError: no such file; the
-    message says how to fetch it; VideoContrastError: cannot be read, or entries that are no objects; names them.
-    """
-    if not str(path).endswith(".json"):
-        if Path(path).suffix:
-            present(Path(path), release)
-        for number, (place, fields) in enumerate(read_table(path)):
-            yield Entry(place, str(number), fields)
-        return
-    path = Path(path)
-    content = read_json(present(path, release))
-    if not isinstance(content, dict | list):
-        raise VideoContrastError(f"{path.name}: must hold a JSON object or list")
-    pairs: Iterable[tuple[object, Json]] = content.items() if isinstance(content, dict) else enumerate(content)
-    for key, fields in pairs:
-        place = f"{path.name}, {'key' if isinstance(content, dict) else 'row'} {key!r}"
-        if not isinstance(fields, dict):
-            raise VideoContrastError(f"{place}: must be an object, not {type(fields).__name__}")
-        yield Entry(place, str(key), fields)
-
-
-def inside(folder: Path, inner: str) -> Path:
-    """The folder `inner` of a release, whether `folder` is the whole release or `inner` itself.
-
-    `inner`: path of the folder with the files below the release; its last parts alone will do.
-    """
-    parts = inner.split("/")
-    below = (folder.joinpath(*parts[n:]) for n in range(len(parts)))
-    return next((path for path in below if path.is_dir()), folder)
-
-
-def present(path: Path, release: Release) -> Path:
-    """Returns the path; where there is none, a `UsageError` says how to fetch it."""
-    if not path.exists():
-        raise UsageError(f"{path}: no such file; fetch {about(release.builder)['pretty_name']} by `{release.fetch}`")
-    return path
-
-
 def lettered(row: Entry) -> Choice:
     """Reads a `question` that holds its options ("A. ...", a line each), and the letter `GT` of the right one.
 
@@ -308,8 +256,10 @@ def published_builder(
 
         def build(configs: list[str], *, options: PublishedOptions, **given: Any) -> BuiltSet:
             published = PublishedSet(name, configs, options)
-            if known.inside:
-                given["folder"] = inside(given["folder"], known.inside)
+            if known.inside:  # the folder is the whole release, or the one with the files in it
+                parts = known.inside.split("/")
+                below = (given["folder"].joinpath(*parts[n:]) for n in range(len(parts)))
+                given["folder"] = next((path for path in below if path.is_dir()), given["folder"])
             read(published, **given)
             if files and not published.read:
                 raise UsageError(f"{name}: give {' or '.join(files)}; fetch them: {fetch}")
@@ -461,11 +411,45 @@ class PublishedSet:
         self.configs = configs  # that are asked for
         self.seed = options.seed
         self.read: dict[str, dict[str, PublishedItems]] = {}  # config -> split -> items
-        self._archive = None if options.videos_zip is None else members_of(options.videos_zip)
+        self._archive: dict[str, str | None] | None = None  # members of the zip by each end of their path
+        if options.videos_zip is not None:
+            self._archive = {}
+            with open_zip(options.videos_zip) as archive:
+                members = [member for member in archive.namelist() if not member.endswith("/")]
+            for member in members:
+                parts = member.split("/")
+                for end in ("/".join(parts[n:]) for n in range(len(parts))):
+                    self._archive[end] = None if end in self._archive else member  # None: the end of several
+
+    def present(self, path: Path) -> Path:
+        """Returns the path; where there is none, a `UsageError` says how to fetch it."""
+        if not path.exists():
+            name = about(self.release.builder)["pretty_name"]
+            raise UsageError(f"{path}: no such file; fetch {name} by `{self.release.fetch}`")
+        return path
 
     def rows(self, path: str | Path) -> Iterator[Entry]:
-        """Yields the rows of a file of the release (`read_rows`)."""
-        return read_rows(path, self.release)
+        """Yields the rows of a table (.csv .tsv .jsonl .parquet, or of the Hub), or the objects of a JSON file.
+
+        The key is that of an object of objects, the number of the row elsewhere. Raises UsageError: no such file; the
+        message says how to fetch it; VideoContrastError: cannot be read, or entries that are no objects; names them.
+        """
+        if not str(path).endswith(".json"):
+            if Path(path).suffix:
+                self.present(Path(path))
+            for number, (place, fields) in enumerate(read_table(path)):
+                yield Entry(place, str(number), fields)
+            return
+        path = Path(path)
+        content = read_json(self.present(path))
+        if not isinstance(content, dict | list):
+            raise VideoContrastError(f"{path.name}: must hold a JSON object or list")
+        what = "key" if isinstance(content, dict) else "row"
+        for key, fields in content.items() if isinstance(content, dict) else enumerate(content):
+            place = f"{path.name}, {what} {key!r}"
+            if not isinstance(fields, dict):
+                raise VideoContrastError(f"{place}: must be an object, not {type(fields).__name__}")
+            yield Entry(place, str(key), fields)
 
     def rows_of(self, config: str, path: Path | None) -> Iterator[Entry]:
         """Yields the rows of the file of a config; none where it is not asked for, or the file not given."""
@@ -475,9 +459,7 @@ class PublishedSet:
         """The splits that are named, separated by commas, with what the release calls them."""
         known, by_split = self.release.splits, self.release.paper_by_split
         selected = [name.strip() for name in names.split(",")]
-        for name in selected:
-            if name not in known:
-                raise unknown_name(f"split of {self.release.builder}", name, list(known))
+        check_names(f"split of {self.release.builder}", selected, known)
         if by_split:  # with the items of the only config by the paper, if it has all of these splits
             counts = {self.configs[0]: sum(by_split[name] for name in selected)} if {*selected} <= {*by_split} else {}
             self.release = replace(self.release, paper=counts)
@@ -485,8 +467,7 @@ class PublishedSet:
 
     def items(self, config: str, split: str = "test") -> PublishedItems:
         """The items of a split, which are none at first."""
-        splits = self.read.setdefault(config, {})
-        return splits.setdefault(split, PublishedItems(self.seed, self._archive))
+        return self.read.setdefault(config, {}).setdefault(split, PublishedItems(self.seed, self._archive))
 
     def built(self) -> BuiltSet:
         """The set with its card's facts: licence, citation, what to fetch, counts beside those of the paper.

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,13 +10,11 @@ from video_contrast.builders.sources.published import (
     YES_NO,
     Choice,
     Entry,
-    PublishedItems,
     PublishedSet,
     VideoName,
     file_name,
     flipped,
     lettered,
-    present,
     published_builder,
     release,
 )
@@ -143,21 +141,16 @@ def videocomp(published: PublishedSet, *, folder: Path, video_pattern: str = "{i
                          for side in ("start", "end"))  # fmt: skip
                 start, end = (next((time / 1e6 for time in times if time is not None), None) for times in sides)
                 video = row.video(video_pattern, start=start, end=end, id=row.text("video_id"))
-                if what == "questions":
-                    _videocomp_question(items, row, video)
-                    continue
-                texts, kind = [row.text("negative_text")], row.text("type")
-                items.captions(row, row.text("key"), video, true=row.text("positive_text"), negatives=texts, kind=kind)
-
-
-def _videocomp_question(items: PublishedItems, row: Entry, video: VideoName) -> None:
-    """The question as released, which holds both paragraphs; it is answered by "A" or "(A)"."""
-    answer = str(row.get("answer") or "").strip(" ().")
-    if answer not in VIDEOCOMP_LETTERS:
-        items.leave_out("no_answer_by_letter")
-        return
-    choice = Choice(row.text("question"), VIDEOCOMP_LETTERS, VIDEOCOMP_LETTERS.index(answer), prompt="{question}")
-    items.answers(row, row.text("key"), video, choice, kind=row.text("type"))
+                kind = row.text("type")
+                if what == "mc":
+                    true, false = row.text("positive_text"), row.text("negative_text")
+                    items.captions(row, row.text("key"), video, true=true, negatives=[false], kind=kind)
+                elif (answer := str(row.get("answer") or "").strip(" ().")) not in VIDEOCOMP_LETTERS:
+                    items.leave_out("no_answer_by_letter")
+                else:  # the question holds both paragraphs, and is answered by "A" or "(A)"
+                    key = VIDEOCOMP_LETTERS.index(answer)
+                    choice = Choice(row.text("question"), VIDEOCOMP_LETTERS, key, prompt="{question}")
+                    items.answers(row, row.text("key"), video, choice, kind=kind)
 
 
 @published_builder("actionbench", configs=("antonym_mc", "object_mc"))
@@ -294,7 +287,7 @@ def nextqa(
     published: PublishedSet, *, folder: Path, splits: str = "test,validation", video_pattern: str = "{vidor}.mp4"
 ) -> None:
     """NExT-QA: five candidates a question, by type (causal, temporal, descriptive); the authors give no prompt."""
-    names = read_json(present(folder / "map_vid_vidorID.json", published.release))
+    names = read_json(published.present(folder / "map_vid_vidorID.json"))
     for split, file in published.splits(splits).items():
         for row in published.rows(folder / f"{file}.csv"):
             video = row.text("video" if "video" in row.fields else "video_id")
@@ -353,7 +346,7 @@ def negbench(published: PublishedSet, *, table: Path, video_pattern: str = "{fil
 @published_builder("vidhal", configs=("vidhal_mc",))
 def vidhal(published: PublishedSet, *, folder: Path, video_pattern: str = "{video}.mp4") -> None:
     """VidHal: three captions that hallucinate ever more, in the authors' order of options; kinds: aspects."""
-    orders = Entry("options.json", "", read_json(present(folder / "options.json", published.release)))
+    orders = Entry("options.json", "", read_json(published.present(folder / "options.json")))
     for row in published.rows(folder / "annotations.json"):
         captions, order = row.entry("captions"), orders.entry(row.text("video"))
         ranks = [order.text(letter) for letter in sorted(order.fields)]
@@ -388,33 +381,23 @@ VINOGROUND_CONFIGS = ("pairs", "pairs_shuffled", "text_released_mc", "text_shuff
 def vinoground(published: PublishedSet, *, folder: Path) -> None:
     """Vinoground: two clips and two captions; in the released order of the captions, and shuffled."""
     for config in published.configs:
-        shuffled = config in ("pairs_shuffled", "text_shuffled_mc")
-        items = published.items(config)
+        items, shuffled = published.items(config), config in ("pairs_shuffled", "text_shuffled_mc")
         if config.startswith("pairs"):
-            _vinoground_pairs(items, published.rows(folder / "vinoground.csv"), shuffled)
+            for row in published.rows(folder / "vinoground.csv"):
+                captions, kind = [row.text("pos_cap"), row.text("neg_cap")], row.text("major")
+                turn = shuffled and flipped(items.seed, "vinoground", row.key)
+                meta = {"major": row.get("major"), "minor": str(row.get("minor") or "").split(";")}
+                for label, side in enumerate(("pos", "neg")):
+                    video = row.video("vinoground_videos/{i}_{side}.mp4", i=row.key, side=side, cluster=row.key)
+                    choice = Choice("", captions, label).turned(turn)
+                    items.answers(row, f"{row.key}_{side}", video, choice, kind=kind, group=row.key, meta=meta)
         elif (folder / "vinoground_textscore.json").is_file() or len(published.configs) < len(VINOGROUND_CONFIGS):
-            _vinoground_questions(items, published.rows(folder / "vinoground_textscore.json"), shuffled)
-
-
-def _vinoground_pairs(items: PublishedItems, rows: Iterable[Entry], shuffled: bool) -> None:
-    for row in rows:
-        captions, kind = [row.text("pos_cap"), row.text("neg_cap")], row.text("major")
-        turn = shuffled and flipped(items.seed, "vinoground", row.key)
-        meta = {"major": row.get("major"), "minor": str(row.get("minor") or "").split(";")}
-        for label, side in enumerate(("pos", "neg")):
-            video = row.video("vinoground_videos/{i}_{side}.mp4", i=row.key, side=side, cluster=row.key)
-            choice = Choice("", captions, label).turned(turn)
-            items.answers(row, f"{row.key}_{side}", video, choice, kind=kind, group=row.key, meta=meta)
-
-
-def _vinoground_questions(items: PublishedItems, rows: Iterable[Entry], shuffled: bool) -> None:
-    """The released questions of the text score, word for word, as the authors ask them."""
-    for row in rows:
-        name, file = row.text("idx"), file_name(row.text("video_name"))
-        video = row.video("vinoground_videos/{file}", file=file, cluster=name.partition("_")[0])
-        choice = lettered(row).turned(shuffled and flipped(items.seed, "vinoground", "text", name))
-        choice = replace(choice, prompt=f"{choice.prompt}\n{VINOGROUND_LAST_LINE}")
-        items.answers(row, name, video, choice, kind="order")
+            for row in published.rows(folder / "vinoground_textscore.json"):
+                name, file = row.text("idx"), file_name(row.text("video_name"))
+                video = row.video("vinoground_videos/{file}", file=file, cluster=name.partition("_")[0])
+                choice = lettered(row).turned(shuffled and flipped(items.seed, "vinoground", "text", name))
+                choice = replace(choice, prompt=f"{choice.prompt}\n{VINOGROUND_LAST_LINE}")
+                items.answers(row, name, video, choice, kind="order")
 
 
 @published_builder("rtime", configs=("pairs",))
@@ -452,23 +435,18 @@ def minimal_video_pairs(published: PublishedSet, *, table: list[str]) -> None:
     prompt, items = published.release.prompt, published.items("pairs")
     for source in table:
         subset = Path(source).name.partition(".")[0]
-        for row in map(_with_candidates, published.rows(source)):
+        for row in published.rows(source):
+            if isinstance(written := row.get("candidates"), str):  # as a Python literal, in a table
+                try:
+                    row = replace(row, fields={**row.fields, "candidates": ast.literal_eval(written)})
+                except (ValueError, SyntaxError) as error:
+                    raise row.error(f"'candidates' is no list: {written!r}") from error
             name, choices = row.text("video_id"), row.texts("candidates")
             group, kind = f"{subset}-{name.rpartition('_')[0] or name}", str(row.get("source") or subset)
             key = row.place_among("answer", choices)
             choice = Choice(row.text("question"), choices, key, prompt, option="({letter}) {text}")
             video = row.video("{video_path}", cluster=group)
             items.answers(row, f"{subset}-{name}", video, choice, kind=kind, group=group)
-
-
-def _with_candidates(row: Entry) -> Entry:
-    """The row with a list of options where the table has one written as a Python literal."""
-    if not isinstance(row.get("candidates"), str):
-        return row
-    try:
-        return replace(row, fields={**row.fields, "candidates": ast.literal_eval(row.text("candidates"))})
-    except (ValueError, SyntaxError) as error:
-        raise row.error(f"'candidates' is no list: {row.get('candidates')!r}") from error
 
 
 _TIMEBLIND_OPTIONS = re.compile(r"(.+?)\s*Option A: (.+?)\s*Option B: (.+)", re.S)
@@ -484,34 +462,25 @@ def timeblind(published: PublishedSet, *, table: Path) -> None:
         # As the authors' scorer: rows 4n to 4n+3 are both clips under the first question, then under the second.
         instance, (asked, clip) = int(index) // 4, divmod(int(index) % 4, 2)
         video = row.video("videos/{file}", file=file_name(row.text("video_path")), cluster=str(instance))
-        choice = _timeblind_choice(row, int(asked != clip), published.tables)
-        kind, group = row.text("type"), f"{instance}-{asked}"
-        published.items("pairs").answers(row, str(int(index)), video, choice, kind=kind, group=group)
-
-
-def _timeblind_choice(row: Entry, label: int, prompts: Mapping[str, str]) -> Choice:
-    """The question with yes and no, or with the two options that it ends with.
-
-    Raises VideoContrastError: neither form, or an answer other than the one of the row's place in its instance.
-    """
-    text, form, answer = row.text("question"), row.text("type"), row.text("answer").strip()
-    options = _TIMEBLIND_OPTIONS.fullmatch(text)
-    if form == "yes_no":
-        choice, answers = Choice(text, YES_NO, label, prompts["yes or no"]), YES_NO
-    elif form == "multiple_choice" and options:
-        texts, answers = [options[2], options[3]], ("a", "b")
-        choice = Choice(options[1], texts, label, prompts["a or b"], option="Option {letter}: {text}")
-    else:
-        raise row.error(f"of type {form!r}; must be yes_no, or multiple_choice with options A and B: {text!r}")
-    if answer.lower() != answers[label]:
-        raise row.error(f"the answer {answer!r} is not that of its place in its instance, {answers[label]!r}")
-    return choice
+        text, form, label = row.text("question"), row.text("type"), int(asked != clip)
+        options = _TIMEBLIND_OPTIONS.fullmatch(text)
+        if form == "yes_no":
+            choice, answers = Choice(text, YES_NO, label, published.tables["yes or no"]), YES_NO
+        elif form == "multiple_choice" and options:
+            prompt, answers = published.tables["a or b"], ("a", "b")
+            choice = Choice(options[1], options.group(2, 3), label, prompt, option="Option {letter}: {text}")
+        else:
+            raise row.error(f"of type {form!r}; must be yes_no, or multiple_choice with options A and B: {text!r}")
+        if (answer := row.text("answer").strip()).lower() != answers[label]:
+            raise row.error(f"the answer {answer!r} is not that of its place in its instance, {answers[label]!r}")
+        group = f"{instance}-{asked}"
+        published.items("pairs").answers(row, str(int(index)), video, choice, kind=form, group=group)
 
 
 @published_builder("camerabench", configs=("pairs", "questions"))
 def camerabench(published: PublishedSet, *, folder: Path) -> None:
     """CameraBench: two clips with two descriptions of the camera; and with two questions, a group each."""
-    files = sorted(folder.glob("*/*.jsonl")) or [present(folder / "complex_description/all.jsonl", published.release)]
+    files = sorted(folder.glob("*/*.jsonl")) or [published.present(folder / "complex_description/all.jsonl")]
     for path in files:
         skill = path.parent.name
         for row in published.rows(path):
@@ -554,45 +523,35 @@ def vidhalluc(
 ) -> None:
     """VidHalluc, actions: clips that look alike, under one question, or with choices."""
     if "binary" in published.configs and binary is not None:  # lists, which are no rows
-        content = read_json(present(binary, published.release))
+        content = read_json(published.present(binary))
         row = Entry(binary.name, "", content if isinstance(content, dict) else {})
         for key in row.fields:
-            _vidhalluc_questions(key, row.entries(key), published, video_pattern)
+            items = published.items("binary")
+            for number, question in enumerate(row.entries(key)):
+                answers, group = question.entry("a"), f"{key}-{number}"
+                labels = [answers.yes_or_no(clip) for clip in answers.fields]
+                if sorted(labels) != [0, 1]:
+                    items.leave_out("not_one_yes_and_one_no")
+                    continue
+                for clip, label in zip(answers.fields, labels, strict=True):
+                    video = question.video(video_pattern, clip=clip, cluster=key)
+                    choice = Choice(question.text("q"), YES_NO, label, published.tables["yes or no"])
+                    items.answers(question, f"{group}-{clip}", video, choice, kind="action", group=group)
     for row in published.rows_of("multiple_choice", choices):
-        _vidhalluc_choices(row, published, video_pattern)
-
-
-def _vidhalluc_questions(key: str, questions: Iterable[Entry], published: PublishedSet, video_pattern: str) -> None:
-    """Groups of one question and the two clips that it is asked of, one to be answered by yes and one by no."""
-    items, prompt = published.items("binary"), published.tables["yes or no"]
-    for number, entry in enumerate(questions):
-        answers = entry.entry("a")
-        labels = [answers.yes_or_no(clip) for clip in answers.fields]
-        if sorted(labels) != [0, 1]:
-            items.leave_out("not_one_yes_and_one_no")
-            continue
-        for clip, label in zip(answers.fields, labels, strict=True):
-            group = f"{key}-{number}"
-            video = entry.video(video_pattern, clip=clip, cluster=key)
-            choice = Choice(entry.text("q"), YES_NO, label, prompt)
-            items.answers(entry, f"{group}-{clip}", video, choice, kind="action", group=group)
-
-
-def _vidhalluc_choices(row: Entry, published: PublishedSet, video_pattern: str) -> None:
-    items, prompt = published.items("multiple_choice"), published.tables["choices"]
-    for clip in row.fields:
-        entry = row.entry(clip)
-        texts, right = entry.entry("Choices"), re.findall("[A-Z]", str(entry.get("Correct Answer")))
-        if len(right) != 1:
-            items.leave_out("several_right_answers")
-            continue
-        letters = list(texts.fields)
-        if right[0] not in letters:
-            raise entry.error(f"the answer {right[0]!r} is none of the choices {', '.join(letters)}")
-        options = [texts.text(letter) for letter in letters]
-        choice = Choice(entry.text("Question"), options, letters.index(right[0]), prompt)
-        video = entry.video(video_pattern, clip=clip, cluster=row.key)
-        items.answers(entry, f"{row.key}-{clip}", video, choice, kind="action")
+        items = published.items("multiple_choice")
+        for clip in row.fields:
+            entry = row.entry(clip)
+            texts, right = entry.entry("Choices"), re.findall("[A-Z]", str(entry.get("Correct Answer")))
+            if len(right) != 1:
+                items.leave_out("several_right_answers")
+                continue
+            letters = list(texts.fields)
+            if right[0] not in letters:
+                raise entry.error(f"the answer {right[0]!r} is none of the choices {', '.join(letters)}")
+            options, label = [texts.text(letter) for letter in letters], letters.index(right[0])
+            choice = Choice(entry.text("Question"), options, label, published.tables["choices"])
+            video = entry.video(video_pattern, clip=clip, cluster=row.key)
+            items.answers(entry, f"{row.key}-{clip}", video, choice, kind="action")
 
 
 VIDPAIR_VIDEOS = "VidPair-Halluc/"  # the folder of the videos; paths are given below it, or with it

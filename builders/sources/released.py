@@ -8,7 +8,7 @@ from video_contrast.builders.assembly.captioned_clip import CaptionedClip, norma
 from video_contrast.builders.assembly.clip_contrasts import Attempt
 from video_contrast.builders.assembly.difference import COUNT, changed_words, difference, judged
 from video_contrast.builders.assembly.review import Tick
-from video_contrast.builders.sources.caption_table import TableRow, read_table
+from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.rows import EditRecord, MultipleChoiceRow, multiple_choice_row
@@ -35,14 +35,23 @@ def released_config(
     """
     rows = []
     for row in read_table(path):
-        candidates, label = _candidates(row)
-        clip, true = str(row.cells["clip"]), candidates[label]
+        place, cells = row
+        endings = sorted((name for name in cells if name.startswith("ending")), key=lambda name: int(name[6:] or 0))
+        if "clip" not in cells or "label" not in cells or len(endings) < 2:
+            raise VideoContrastError(f"{place}: the header must be clip, ending0 ..., label, not {', '.join(cells)}")
+        candidates, number = [str(cells[name]) for name in endings], str(cells["label"])
+        if not number.isdigit() or int(number) >= len(candidates):
+            raise VideoContrastError(f"{place}: label {number!r} is not one of 0..{len(candidates) - 1}")
+        if any(not text.strip() for text in candidates) or len(set(candidates)) < len(candidates):
+            raise VideoContrastError(f"{place}: a candidate is empty, or two are equal")
+        clip, label = str(cells["clip"]), int(number)
+        true = candidates[label]
         others = [n for n in range(len(candidates)) if n != label]
-        place = min(others, key=lambda n: (sum(changed_words(true, candidates[n])), n))
+        nearest = min(others, key=lambda n: (sum(changed_words(true, candidates[n])), n))
         kinds = ["random"] * len(candidates)
-        kinds[label], kinds[place] = "true", kind
+        kinds[label], kinds[nearest] = "true", kind
         edits: list[EditRecord | None] = [None] * len(candidates)
-        edits[place] = difference(true, candidates[place], "released").row()
+        edits[nearest] = difference(true, candidates[nearest], "released").row()
         rows.append(
             multiple_choice_row(
                 id=clip, video_id=clip, video_path=video_path(clip), candidates=candidates, label=label, kinds=kinds,
@@ -54,20 +63,6 @@ def released_config(
     negatives, options = "the released file, options, positions and order as they are", len(rows[0]["candidates"])
     facts = {"negatives": negatives, "kind": kind, "options": options, "source": Path(path).name}
     return {"test": rows}, facts | {"splits": {"test": {"items": len(rows)}}}
-
-
-def _candidates(row: TableRow) -> tuple[list[str], int]:
-    """The candidates of a row in their order, and which one is true."""
-    place, cells = row
-    endings = sorted((name for name in cells if name.startswith("ending")), key=lambda name: int(name[6:] or 0))
-    if "clip" not in cells or "label" not in cells or len(endings) < 2:
-        raise VideoContrastError(f"{place}: the header must be clip, ending0 ..., label, not {', '.join(cells)}")
-    candidates, label = [str(cells[name]) for name in endings], str(cells["label"])
-    if not label.isdigit() or int(label) >= len(candidates):
-        raise VideoContrastError(f"{place}: label {label!r} is not one of 0..{len(candidates) - 1}")
-    if any(not text.strip() for text in candidates) or len(set(candidates)) < len(candidates):
-        raise VideoContrastError(f"{place}: a candidate is empty, or two are equal")
-    return candidates, int(label)
 
 
 def read_negatives(path: str | Path) -> list[Tick]:
