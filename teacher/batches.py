@@ -64,8 +64,12 @@ def open_store(
     """
     if edited := next((row["id"] for row in rows if row.get("segments")), None):
         raise UsageError(f"row {edited!r} is an edited clip (column 'segments'); teach learns from spans of files only")
-    known = _contents(path.parent / "videos.json", rows, root)
-    parts = [digest(known[row["video_path"]], row["start"], row["end"]).hex()[:12] for row in rows]
+    videos, at = path.parent / "videos.json", str(root.resolve())
+    stored = read_json(videos) if videos.exists() else {}
+    known = contents(list(dict.fromkeys(row["video_path"] for row in rows)), root, stored.get(at, {}))
+    write_json(videos, stored | {at: {**stored.get(at, {}), **known}})
+    said = {name: str(of_video.get("sha256") or of_video["error"]) for name, of_video in known.items()}
+    parts = [digest(said[row["video_path"]], row["start"], row["end"]).hex()[:12] for row in rows]
     key = digest(3, frames, str(images.to_dict()), "damaged" if accept_damaged else "", *parts).hex()
     scale, offset = _affine(images)
     part = path.name.rpartition("-")[2]
@@ -99,15 +103,6 @@ def none_readable(clips: int, part: str, first: str) -> VideoContrastError:
         f"{none} of the {part} part can be read{'; the first' if clips > 1 else ''}: {first} (--video-root says where "
         "paths start)"
     )
-
-
-def _contents(path: Path, rows: ClipRows, root: Path) -> dict[str, str]:
-    """Video path -> sha256 of its file, or why it cannot be read."""
-    at = str(root.resolve())
-    stored = read_json(path) if path.exists() else {}
-    of_videos = contents(list(dict.fromkeys(row["video_path"] for row in rows)), root, stored.get(at, {}))
-    write_json(path, stored | {at: {**stored.get(at, {}), **of_videos}})
-    return {name: str(known.get("sha256") or known["error"]) for name, known in of_videos.items()}
 
 
 def _affine(images: Processor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -282,18 +277,15 @@ class Batches:
         order = [int(n) for n in stream("teach", self.seed, "epoch", self.epoch).permutation(len(self.clips))]
         self.epoch += 1
         if self.groups is not None:
-            order = _side_by_side(order, self.clips, self.groups)
+            # The n-th captions of the clips of a group stand together.
+            turns: Counter[int] = Counter()
+            together: dict[tuple[str, int], list[int]] = {}
+            for number in order:
+                clip = self.clips[number]
+                together.setdefault((self.groups[number], turns[clip]), []).append(number)
+                turns[clip] += 1
+            order = [number for members in together.values() for number in members]
         return (order[begin : begin + self.size] for begin in range(0, len(order), self.size))
-
-
-def _side_by_side(order: Sequence[int], clips: Sequence[int], groups: Sequence[str]) -> list[int]:
-    """The same numbers: those that are the n-th caption of their clip in `order` stand by their group."""
-    turns: Counter[int] = Counter()
-    together: dict[tuple[str, int], list[int]] = {}
-    for number in order:
-        together.setdefault((groups[number], turns[clips[number]]), []).append(number)
-        turns[clips[number]] += 1
-    return [number for members in together.values() for number in members]
 
 
 def groups_of(rows: Sequence[AnyRow], field: str) -> list[str]:

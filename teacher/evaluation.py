@@ -10,6 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import torch
+from accelerate import PartialState
+from accelerate.utils import gather_object
 
 from video_contrast.metrics import choice_ranks, matrix_ranks
 from video_contrast.metrics.checks import choices
@@ -85,9 +87,6 @@ def measure(pairs: Pairs, part: Part, tokens: Tokenizer, options: TrainingOption
     `options`: of the training; of its batches, too, since in the set's own order the captions of one clip stand
     together and the in-batch term would have few others to tell them from.
     """
-    from accelerate import PartialState
-    from accelerate.utils import gather_object
-
     here = PartialState()
     was_training = pairs.training
     pairs.eval()
@@ -102,7 +101,11 @@ def measure(pairs: Pairs, part: Part, tokens: Tokenizer, options: TrainingOption
         loss = float(sum(losses(own, square, pairs.temperature(), batch, options=options).values())) * len(picked)
         rows, words, table = videos.cpu().numpy(), texts[: len(videos)].cpu().numpy(), own.cpu().numpy()
         shown = [(place, n) for place, n in enumerate(picked) if part.clips[n] in gallery]
-        of_captions = {n: table[place, _first_places(part.rows[n])] for place, n in enumerate(picked)}
+        of_captions: dict[int, Vector] = {}
+        for place, n in enumerate(picked):
+            row = [part.rows[n]["caption"], *part.rows[n]["negatives"]]
+            # Equal texts tie exactly, wherever in the batch they were encoded.
+            of_captions[n] = table[place, [row.index(text) for text in row]]
         clips = {part.clips[n]: rows[place] for place, n in shown}
         return _BatchScores(number, loss, of_captions, clips, {part.rows[n]["caption"]: words[at] for at, n in shown})
 
@@ -122,12 +125,6 @@ def measure(pairs: Pairs, part: Part, tokens: Tokenizer, options: TrainingOption
         texts |= {key: row for key, row in batch.texts.items() if key not in texts}
     hits, mean_rank = _against_negatives(part, own)
     return Measured(float(loss), _retrieved(pairs, part, clips, texts) | hits, mean_rank)
-
-
-def _first_places(row: TaughtCaption) -> list[int]:
-    """Where each text of a row stands first: equal texts tie exactly, wherever in the batch they were encoded."""
-    texts = [row["caption"], *row["negatives"]]
-    return [texts.index(text) for text in texts]
 
 
 def _against_negatives(part: Part, own: dict[int, Vector]) -> tuple[dict[str, Hits], float | None]:

@@ -56,13 +56,12 @@ def fallen(rows: Sequence[Mapping[str, Any]], tolerance: float) -> list[Mapping[
 def check_fallen(rows: Sequence[Mapping[str, Any]], tolerance: float) -> None:
     """Raises FallenFigures (exit code 3): some fell by more than the tolerance; each is named."""
     if lost := fallen(rows, tolerance):
-        named = ", ".join(f"{_name(row)} by {-row['difference']:.3f}" for row in lost)
-        raise FallenFigures(f"{len(lost)} of {len(rows)} figures fell by more than {tolerance:g}: {named}")
-
-
-def _name(row: Mapping[str, Any]) -> str:
-    condition = row.get("condition")
-    return f"{row['config']} {row['figure']}" + ("" if condition in (None, "clean") else f" ({condition})")
+        names = []
+        for row in lost:
+            condition = "" if row.get("condition") in (None, "clean") else f" ({row['condition']})"
+            names.append(f"{row['config']} {row['figure']}{condition} by {-row['difference']:.3f}")
+        few = f"{len(lost)} of {len(rows)} figures"
+        raise FallenFigures(f"{few} fell by more than {tolerance:g}: {', '.join(names)}")
 
 
 def table(rows: Sequence[FigureRow]) -> str:

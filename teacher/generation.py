@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, ClassVar, cast
 
 from video_contrast.addresses import is_remote, open_binary, state_of, write_bytes
+from video_contrast.builders.assembly.clip_contrasts import Attempt
 from video_contrast.builders.assembly.sharding import spread, world_size
 from video_contrast.builders.assembly.word_contrasts import Chosen, KindContrasts, WordEdits
 from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut
@@ -28,22 +29,18 @@ from video_contrast.console import bar, counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path
 from video_contrast.options import with_options
+from video_contrast.perturbations.contrast import Edit
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, shipped_counts
 from video_contrast.perturbations.contrast.generate import IMPROBABLE, own_counts
 from video_contrast.perturbations.contrast.generators.llm import SCHEMA, Chat, LocalChat
 from video_contrast.perturbations.contrast.proposal import Kind, RejectedEdit
 from video_contrast.perturbations.english.caption_store import parse_cache, user_store
-from video_contrast.rows import RetrievalRow, Row, retrieval_row
-from video_contrast.seeds import digest
+from video_contrast.row_parts import EditRecord
+from video_contrast.rows import MultipleChoiceRow, RetrievalRow, Row, multiple_choice_row, retrieval_row
+from video_contrast.seeds import digest, stream
 from video_contrast.storage import SetDraft, SetFolder
 from video_contrast.storage.set_folder import Facts, check_whole
-from video_contrast.teacher.negative_recipe import (
-    GeneratedCaption,
-    NegativeRecipe,
-    check_endpoint,
-    check_generator,
-    items_of,
-)
+from video_contrast.teacher.negative_recipe import NegativeRecipe, check_endpoint, check_generator
 from video_contrast.teacher.negatives import attempts_of, edits_of, why_none
 from video_contrast.teacher.options import GenerateOptions
 from video_contrast.version import __version__
@@ -128,9 +125,7 @@ def generate(dataset: str | Path, *, request: GenerateOptions, say: Callable[[st
         record = SetFolder.record_at(request.output)
         assert record is not None  # it was just written
         reasons = dict(record["configs"][CONFIG]["facts"]["counts"])
-        result["captions"], result["negatives"], result["captions with none"], result["rejected"] = (
-            reasons.pop(name) for name in COUNTS
-        )
+        result |= {name: reasons.pop(name) for name in COUNTS}
         result["reasons"] = dict(Counter(reasons).most_common())
     if chat is not None and request.executor is None:
         result["cost"] = asdict(chat.cost)
@@ -220,12 +215,7 @@ class NegativeBlocks(BlockSource):
     chat_of: Callable[[str], Chat | None]  # file of answers below the output -> the chat model, where it is one
     builder: ClassVar[str] = BUILDER
     configs: Sequence[str] = (CONFIG,)
-    _sources: list[tuple[WordEdits | KindContrasts, int]] | None = None  # what makes negatives, how many of a caption
-
-    @property
-    def seed(self) -> int:
-        """Of every draw."""
-        return self.cluster.seed
+    _sources: Sequence[tuple[WordEdits | KindContrasts, int]] = ()  # what makes negatives, how many of a caption
 
     def rows(self, faults: list[VideoContrastError]) -> Iterator[RetrievalRow]:
         """The clips as they are read. `faults`: as of `read_files`. Raises UsageError: no such table."""
@@ -238,7 +228,9 @@ class NegativeBlocks(BlockSource):
         captions = blocks = 0
         rows = iter(bar(self.rows(faults), desc="reading", unit="clip"))
         while part := list(islice(rows, CLIPS)):
-            lines = "".join(json.dumps(_plain(row), ensure_ascii=False) + "\n" for row in part)
+            known = RetrievalRow.__annotations__  # a pushed set has a column more
+            plain = ({name: value for name, value in row.items() if name in known} for row in part)
+            lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in plain)
             write_bytes(_part(folder, "clips", blocks), lines.encode("utf-8", "surrogatepass"))
             blocks += 1
             for row in part:
@@ -251,29 +243,46 @@ class NegativeBlocks(BlockSource):
         processes = self.cluster.workers or 1 if self.cluster.executor == "local" else 1
         counts = spread(_counts, list(corpus.items()), num_proc=processes, chunk=_COUNTED_AT_ONCE)
         write_bytes(f"{folder}/{_WORDS}", zlib.compress(pickle.dumps(sum(counts, CaptionCounts())), 1))
-        return Cut([CorpusBlock(self.cluster.split, number, blocks) for number in range(blocks)], self._facts(), faults)
+        name, options = Path(self.dataset).name, self.cluster
+        facts: Facts = {
+            "pretty_name": f"Negatives of {name}",
+            "summary": f"The captions of {name}, split {options.split}, each with negatives that are probably natural "
+            "and false, to train on. Video paths are those of that set.",
+            "sources": [f"captions of {name}"],
+            "seed": options.seed,
+            "options": {
+                "negatives": options.negatives, "generator": options.generator, "model": options.generator_model,
+            },
+        }  # fmt: skip
+        return Cut([CorpusBlock(options.split, number, blocks) for number in range(blocks)], facts, faults)
 
     def prepare(self, folder: str) -> None:
         """Loads parser, lexicon, judge and counts; no model, since those on a GPU do not outlive a fork."""
         if self.recipe.generator == "lexicon":
-            self._made([retrieval_row(id="", video_id="", video_path="", captions=["a man sits down"])], folder, 0)
+            row = retrieval_row(id="", video_id="", video_path="", captions=["a man sits down"])
+            self._negatives(attempts_of([row]), folder, 0)
 
     def build(self, folder: str, number: int, block: CorpusBlock, chosen: Mapping[Kind, Chosen]) -> BuiltSet:
         """The items of a block; what was rejected is kept for `finish`."""
         with open_binary(_part(folder, "clips", number)) as handle:
             rows: list[RetrievalRow] = [json.loads(line) for line in handle]
-        captions, rejected = self._made(rows, folder, number)
+        attempts = attempts_of(rows)
+        negatives, rejected = self._negatives(attempts, folder, number)
         lines = "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in rejected)
         write_bytes(_part(folder, "rejected", number), lines.encode("utf-8", "surrogatepass"))
-        items: list[Row] = list(items_of(captions, {row["id"]: row for row in rows}, self.seed))
+        clips = {row["id"]: row for row in rows}
+        items: list[Row] = []
+        for attempt, edits in zip(attempts, negatives, strict=True):
+            if edits:
+                items.append(self._item(attempt, edits, clips[attempt.clip.id]))
         reasons = Counter(entry["reason"] for entry in rejected)
-        numbers = (len(captions), sum(len(c["edits"]) for c in captions), len(captions) - len(items), len(rejected))
+        numbers = (len(attempts), sum(map(len, negatives)), len(attempts) - len(items), len(rejected))
         counts = dict(zip(COUNTS, numbers, strict=True)) | reasons
         facts: Facts = {"configs": {CONFIG: {"negatives": "edits of a phrase of the caption", "counts": counts}}}
         if items:
             return BuiltSet(BUILDER, {CONFIG: {block.split: items}}, facts)
-        why = why_none([caption["caption"] for caption in captions], reasons, self.recipe.generator)
-        none = f"{self.dataset}: no negative passed for any of {counted(len(captions), 'caption')}: {why}"
+        why = why_none([attempt.caption for attempt in attempts], reasons, self.recipe.generator)
+        none = f"{self.dataset}: no negative passed for any of {counted(len(attempts), 'caption')}: {why}"
         return BuiltSet(BUILDER, {}, facts | {"left_out": {CONFIG: none}})
 
     def finish(self, folder: str, blocks: int, output: Path) -> None:
@@ -283,53 +292,44 @@ class NegativeBlocks(BlockSource):
                 with open_binary(_part(folder, "rejected", number)) as part:
                     shutil.copyfileobj(part, whole)
 
-    def _facts(self) -> Facts:
-        name, options = Path(self.dataset).name, self.cluster
-        return {
-            "pretty_name": f"Negatives of {name}",
-            "summary": f"The captions of {name}, split {options.split}, each with negatives that are probably natural "
-            "and false, to train on. Video paths are those of that set.",
-            "sources": [f"captions of {name}"],
-            "seed": self.seed,
-            "options": {
-                "negatives": options.negatives, "generator": options.generator, "model": options.generator_model,
-            },
-        }  # fmt: skip
+    def _item(self, attempt: Attempt, negatives: Sequence[tuple[Edit, str]], row: RetrievalRow) -> MultipleChoiceRow:
+        """The row of a caption, at a seeded place among its negatives, each with its kind."""
+        id = f"{attempt.clip.id}-{attempt.index}"
+        label = int(stream("generated", self.cluster.seed, id).integers(len(negatives) + 1))
+        options: list[tuple[str, str, EditRecord | None]] = [(edit.text, kind, edit.row()) for edit, kind in negatives]
+        options.insert(label, (attempt.caption, "true", None))
+        texts, kinds, edits = map(list, zip(*options, strict=True))
+        cluster = str(json.loads(row["meta"] or "{}").get("cluster", row["video_id"]))
+        return multiple_choice_row(
+            id=id, candidates=texts, label=label, kinds=kinds, edits=edits, cluster=cluster,
+            video_id=row["video_id"], video_path=row["video_path"], start=row["start"], end=row["end"],
+        )  # fmt: skip
 
-    def _made(
-        self, rows: Sequence[RetrievalRow], folder: str, number: int
-    ) -> tuple[list[GeneratedCaption], list[dict[str, Any]]]:
-        """The edits of some clips' captions, and lines of `rejected.jsonl` (caption, text, reason, probability)."""
-        attempts = attempts_of(rows)
-        captions: list[GeneratedCaption] = [
-            {"id": attempt.clip.id, "number": attempt.index, "caption": attempt.caption, "edits": [], "kinds": []}
-            for attempt in attempts
-        ]
+    def _negatives(
+        self, attempts: Sequence[Attempt], folder: str, number: int
+    ) -> tuple[list[list[tuple[Edit, str]]], list[dict[str, Any]]]:
+        """The edits of each caption with their kinds, and lines of `rejected.jsonl` (`RejectedEdit`)."""
+        # Models are loaded once; on a cluster a chat model has a file of answers a block.
+        shared = self.cluster.executor is None or self.recipe.generator != "llm"
+        if not self._sources or not shared:
+            chat = self.chat_of(ANSWERS if shared else f"answers/{number:05d}.jsonl")
+            with open_binary(f"{folder}/{_WORDS}") as handle:
+                own = pickle.loads(zlib.decompress(handle.read()))  # written by `cut`, in the user's own folder
+            self._sources = [(source, count) for source, _, count in self.recipe.sources({})]
+            for source, _ in self._sources:
+                if isinstance(source, WordEdits):
+                    source.chat, source.counts = chat, shipped_counts() + own
+        negatives: list[list[tuple[Edit, str]]] = [[] for _ in attempts]
         rejected: dict[str, dict[str, Any]] = {}
         with parse_cache():
-            for source, count in self._sources_of(folder, number):
-                for caption, edits in zip(captions, edits_of(source, attempts, count), strict=True):
-                    caption["edits"] += [{**edit.row(), "text": edit.text} for edit in edits]
-                    caption["kinds"] += [source.kind] * len(edits)
+            for source, count in self._sources:
+                for of_caption, edits in zip(negatives, edits_of(source, attempts, count), strict=True):
+                    of_caption += [(edit, source.kind) for edit in edits]
                 if isinstance(source, WordEdits):
                     reasons = [RejectedEdit(text, why, _rule(why)) for text, why in source.explained.items()]
                     for entry in (*source.rejected, *reasons):
                         rejected.setdefault(json.dumps(entry), entry._asdict())
-        return captions, list(rejected.values())
-
-    def _sources_of(self, folder: str, number: int) -> list[tuple[WordEdits | KindContrasts, int]]:
-        """What makes negatives; models are loaded once, chat models have a file of answers a block on a cluster."""
-        shared = self.cluster.executor is None or self.recipe.generator != "llm"
-        if self._sources is None or not shared:
-            chat = self.chat_of(ANSWERS if shared else f"answers/{number:05d}.jsonl")
-            with open_binary(f"{folder}/{_WORDS}") as handle:
-                own = pickle.loads(zlib.decompress(handle.read()))  # written by `cut`, in the user's own folder
-            counts = shipped_counts() + own
-            self._sources = [(source, count) for source, _, count in self.recipe.sources({})]
-            for source, _ in self._sources:
-                if isinstance(source, WordEdits):
-                    source.chat, source.counts = chat, counts
-        return self._sources
+        return negatives, list(rejected.values())
 
 
 def _rows(dataset: str, config: str, split: str, faults: list[VideoContrastError]) -> Iterator[RetrievalRow]:
@@ -355,11 +355,6 @@ def _rows(dataset: str, config: str, split: str, faults: list[VideoContrastError
             check_whole(record, config, split, files, rows)
     except VideoContrastError as error:
         faults.append(error)
-
-
-def _plain(row: RetrievalRow) -> dict[str, object]:
-    """The row without columns that only a pushed set has."""
-    return {name: row[name] for name in RetrievalRow.__annotations__ if name in row}  # type: ignore[literal-required]
 
 
 def _part(folder: str, name: str, number: int) -> str:

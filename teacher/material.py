@@ -21,7 +21,7 @@ from video_contrast.runner.processes import Processes
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
 from video_contrast.teacher.batches import Key, Part, StoredFrames, Tokenizer, TrainingData, open_store, write_array
-from video_contrast.teacher.negative_recipe import ClipRows, NegativeRecipe, TaughtCaption
+from video_contrast.teacher.negative_recipe import ClipRows, NegativeRecipe
 from video_contrast.teacher.negatives import corpus_of, negatives, with_similarities
 from video_contrast.teacher.options import DataOptions, TeachOptions
 from video_contrast.teacher.two_towers import LoadedCheckpoint, Pairs
@@ -145,7 +145,12 @@ def prepare(
             captions, of_negatives = negatives(readable, recipe, folder / f"negatives-{name}", corpus=corpus, say=say)
         path = folder / f"similarities-{name}"
         taught = with_similarities(captions, request.teacher, path, documents=documents, say=say)
-        part = _part(stores[name], clips, taught, rows.groups if name == "train" else None)
+        number = {row["id"]: n for n, row in enumerate(clips)}
+        numbers = [number[row["id"]] for row in taught]  # of the captions' clips in the store
+        for row, clip in zip(taught, numbers, strict=True):
+            row["video_id"] = clips[clip]["video_id"]
+        groups = [rows.groups[clip] for clip in numbers] if name == "train" and rows.groups else None
+        part = Part(stores[name], numbers, taught, groups=groups)
         path = folder / f"frozen-{name}"
         part, now = with_outputs(pairs, part, tokens, path, model=checkpoint.revision, progress=progress)
         return part, of_negatives, now
@@ -157,16 +162,6 @@ def prepare(
         parts[name], counts[name], now = here.after_first(partial(part_of, name, clips))
         encoded.update(now)
     return TrainingData(parts["train"], parts["validation"], tokens, counts, unread, dict(encoded))
-
-
-def _part(store: StoredFrames, rows: ClipRows, captions: Sequence[TaughtCaption], groups: list[str] | None) -> Part:
-    """Captions with the numbers of their clips in the store."""
-    number = {row["id"]: n for n, row in enumerate(rows)}
-    clips = [number[row["id"]] for row in captions]
-    taught: list[TaughtCaption] = [
-        {**row, "video_id": rows[clip]["video_id"]} for row, clip in zip(captions, clips, strict=True)
-    ]
-    return Part(store, clips, taught, groups=groups and [groups[clip] for clip in clips])
 
 
 CLIPS, CAPTIONS = 16, 256  # in one forward pass

@@ -4,14 +4,13 @@ Whether the models behind negatives and teacher can be had (in a folder, the cac
 is looked up before any video is decoded or any word counted: configs are read (or fetched), weights are not.
 """
 
-import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from inspect import signature
 from pathlib import Path
-from typing import Annotated, NotRequired, TypedDict, cast
+from typing import Annotated, NotRequired, TypedDict
 
 from video_contrast.builders.assembly.word_contrasts import EditOptions, KindContrasts, WordEdits, named_values
 from video_contrast.errors import UsageError, VideoContrastError, check_names
@@ -23,10 +22,8 @@ from video_contrast.perturbations.contrast.judge import threshold
 from video_contrast.perturbations.contrast.kinds import RULES
 from video_contrast.perturbations.contrast.proposal import Kind
 from video_contrast.pretrained import load
-from video_contrast.row_parts import EditRecord
-from video_contrast.rows import MultipleChoiceRow, RetrievalRow, multiple_choice_row
+from video_contrast.rows import RetrievalRow
 from video_contrast.runner.locate import WEIGHTS, digest_of
-from video_contrast.seeds import stream
 from video_contrast.storage import SetFolder
 
 GENERATORS = ("auto", "shapes", "lexicon", "t5", "mlm", "llm", "set")
@@ -159,51 +156,6 @@ class TaughtCaption(CaptionNegatives):
     video_id: NotRequired[str]  # of the clip; its id where this is absent
 
 
-class GeneratedEdit(EditRecord):
-    """A negative: its edit, and its text."""
-
-    text: str
-
-
-class GeneratedCaption(TypedDict):
-    """A caption with its negatives, as a part of the corpus is stored."""
-
-    id: str  # of the clip
-    number: int  # of the caption among the clip's
-    caption: str
-    edits: list[GeneratedEdit]
-    kinds: list[str]  # one an edit
-
-
-def items_of(
-    captions: Sequence[GeneratedCaption], clips: Mapping[str, RetrievalRow], seed: int
-) -> Iterator[MultipleChoiceRow]:
-    """Yields the rows of the set, captions at seeded places among their negatives; none of captions without any."""
-    for caption in captions:
-        if not caption["edits"]:
-            continue
-        row = clips[caption["id"]]
-        item = f"{caption['id']}-{caption['number']}"
-        label = int(stream("generated", seed, item).integers(len(caption["edits"]) + 1))
-        options: list[tuple[str, str, object]] = [
-            (edit["text"], kind, {k: v for k, v in edit.items() if k != "text"})
-            for edit, kind in zip(caption["edits"], caption["kinds"], strict=True)
-        ]
-        options.insert(label, (caption["caption"], "true", None))
-        yield multiple_choice_row(
-            id=item,
-            video_id=row["video_id"],
-            video_path=row["video_path"],
-            start=row["start"],
-            end=row["end"],
-            candidates=[text for text, _, _ in options],
-            label=label,
-            kinds=[kind for _, kind, _ in options],
-            edits=cast(list[EditRecord | None], [edit for _, _, edit in options]),
-            cluster=str(json.loads(row["meta"] or "{}").get("cluster", row["video_id"])),
-        )
-
-
 CLASSES = {"mlm": "AutoModelForMaskedLM", "t5": "AutoModelForSeq2SeqLM", "llm": "AutoModelForCausalLM"}
 SECONDS = 10.0  # until an endpoint counts as not there
 
@@ -215,7 +167,8 @@ def check_generator(recipe: NegativeRecipe) -> None:
     the model is neither a folder nor in the cache nor on the Hub, has no weights, is of another class than it is needed
     for, or its endpoint does not answer.
     """
-    from transformers import AutoTokenizer
+    import transformers
+    from transformers import AutoConfig, AutoTokenizer
 
     if recipe.generator not in CLASSES:
         return
@@ -225,7 +178,14 @@ def check_generator(recipe: NegativeRecipe) -> None:
         check_endpoint(str(endpoint))
     elif name:
         option = f"model of the generator {recipe.generator}"
-        _check_model(name, CLASSES[recipe.generator], option)
+        config, automatic = load(name, AutoConfig, option), CLASSES[recipe.generator]
+        if type(config) not in getattr(transformers, automatic)._model_mapping:
+            raise VideoContrastError(
+                f"{option}: {name!r} is a model of type {config.model_type}, which transformers.{automatic} cannot "
+                "load; name another one"
+            )
+        if (folder := _folder(name)) is not None and not _has_weights(folder):
+            raise VideoContrastError(f"{option}: {folder} holds no weights of {name!r}; download it whole: hf download")
         tokenizer = load(name, AutoTokenizer, option)
         if recipe.generator == "mlm" and tokenizer.mask_token is None:
             raise VideoContrastError(f"{name!r} has no mask token: the generator mlm needs a masked language model")
@@ -242,20 +202,6 @@ def is_stored(recipe: NegativeRecipe, folder: Path) -> bool:
 def content(model: str | None) -> str | None:
     """What a model is known by: a folder by its name and files, so that one trained anew is another; else its name."""
     return f"{model}@{digest_of(Path(model))[:12]}" if model and Path(model).is_dir() else model
-
-
-def _check_model(name: str, automatic: str, option: str) -> None:
-    """Raises VideoContrastError: a model (folder or Hub id) cannot be had, or not by an auto class of transformers."""
-    import transformers
-
-    config = load(name, transformers.AutoConfig, option)
-    if type(config) not in getattr(transformers, automatic)._model_mapping:
-        raise VideoContrastError(
-            f"{option}: {name!r} is a model of type {config.model_type}, which transformers.{automatic} cannot load; "
-            "name another one"
-        )
-    if (folder := _folder(name)) is not None and not _has_weights(folder):
-        raise VideoContrastError(f"{option}: {folder} holds no weights of {name!r}; download it whole: hf download")
 
 
 def check_encoder(name: str) -> None:

@@ -86,9 +86,15 @@ def export_preferences(dataset: str | Path, *, request: PreferenceOptions) -> di
     rows: list[Row] = []
     exported: Counter[int] = Counter()  # items by number of candidates
     unreadable: dict[str, str] = {}
-    for config in _configs(folder, request):
-        items = folder.choice_rows(config, request.split)[: request.limit]
-        for row in items:
+    names = request.config or folder.configs
+    if not (having := [name for name in names if request.split in folder.splits(name)]):
+        splits = sorted({split for name in names for split in folder.splits(name)})
+        raise UsageError(f"--split {request.split}: {folder.path} has {', '.join(splits)}")
+    configs = [name for name in having if layout_of(folder.first_rows(name, request.split, 1)[0]) != "retrieval"]
+    if not configs:
+        raise UsageError(f"{folder.path}: {', '.join(having)} has no contrasts; `video-contrast generate` makes some")
+    for config in configs:
+        for row in folder.choice_rows(config, request.split)[: request.limit]:
             counts["items"] += 1
             preferences = list(_preferences(row, exported[len(row["candidates"])], request, counts))
             if not preferences:
@@ -101,15 +107,21 @@ def export_preferences(dataset: str | Path, *, request: PreferenceOptions) -> di
                 continue
             exported[len(row["candidates"])] += 1
             for number, preference in enumerate(preferences):
-                rows.append(_row(f"{config}/{row['id']}/{number}", preference, clip, request))
+                prompt = [{"role": "user", "content": preference.prompt}]
+                text = f"{config}/{row['id']}/{number}"
+                rows.append({"id": text, "kind": preference.kind, "prompt": prompt, **clip})
+                if request.format_ == "grpo":
+                    rows[-1]["solution"] = preference.chosen
+                    continue
+                rows[-1]["chosen"] = [{"role": "assistant", "content": preference.chosen}]
+                rows[-1]["rejected"] = [{"role": "assistant", "content": preference.rejected}]
     if not rows:
         reasons = ", ".join(f"{n} {reason}" for reason, n in counts.items())
         reason = next((f"{why} (--video-root)" for why in unreadable.values()), f"items left out: {reasons}")
         raise VideoContrastError(f"{dataset}, split {request.split}: no row could be made; {reason}")
     counts["rows"] = len(rows)
     _write(rows, request, str(dataset))
-    settings = {key: str(value) if isinstance(value, Path) else value for key, value in as_record(request).items()}
-    record = {"set": str(dataset), "options": settings, "counts": dict(counts), "unreadable": unreadable}
+    record = {"set": str(dataset), "options": as_record(request), "counts": counts, "unreadable": unreadable}
     write_json(request.output / RECORD, record)
     return dict(counts)
 
@@ -161,18 +173,6 @@ def check_trainable(model: str | Path, pairs: str | Path) -> None:
         first = str(error).splitlines()[0]
         raise VideoContrastError(f"{model} has no processor that can be loaded: {first}") from error
     template_of(processor)
-
-
-def _configs(folder: SetFolder, request: PreferenceOptions) -> list[str]:
-    """The multiple-choice configs with rows in the split."""
-    names = request.config or folder.configs
-    if not (having := [name for name in names if request.split in folder.splits(name)]):
-        splits = sorted({split for name in names for split in folder.splits(name)})
-        raise UsageError(f"--split {request.split}: {folder.path} has {', '.join(splits)}")
-    of_choice = [n for n in having if layout_of(folder.first_rows(n, request.split, 1)[0]) != "retrieval"]
-    if not of_choice:
-        raise UsageError(f"{folder.path}: {', '.join(having)} has no contrasts; `video-contrast generate` makes some")
-    return of_choice
 
 
 def _preferences(
@@ -227,17 +227,6 @@ def _letters(
         yield Preference(prompt, LETTERS[place], LETTERS[order.index(n)], row["kinds"][n])
 
 
-def _row(row_id: str, preference: Preference, clip: Row, request: PreferenceOptions) -> Row:
-    prompt = [{"role": "user", "content": preference.prompt}]
-    row: Row = {"id": row_id, "kind": preference.kind, "prompt": prompt, **clip}
-    if request.format_ == "grpo":
-        row["solution"] = preference.chosen
-    else:
-        row["chosen"] = [{"role": "assistant", "content": preference.chosen}]
-        row["rejected"] = [{"role": "assistant", "content": preference.rejected}]
-    return row
-
-
 def _clip_columns(row: MultipleChoiceRow, root: Path, request: PreferenceOptions) -> Row:
     """The clip's path and its frames, written once a clip as the runner samples them."""
     from PIL import Image
@@ -275,10 +264,6 @@ def _write(rows: Sequence[Row], request: PreferenceOptions, source: str) -> None
     with atomic_path(folder / file) as temporary:
         pq.write_table(table, temporary, compression="zstd")
     title = "Preference pairs" if request.format_ == "dpo" else "Questions with checkable answers"
-    card = (
-        Path(__file__)
-        .with_name("preferences_card.md")
-        .read_text(encoding="utf-8")
-        .format(title=title, source=source, split=request.split, format=request.format_, scoring=request.how, file=file)
-    )
-    write_text(request.output / "README.md", card)
+    facts = {"title": title, "source": source, "split": request.split, "format": request.format_, "file": file}
+    template = Path(__file__).with_name("preferences_card.md").read_text(encoding="utf-8")
+    write_text(request.output / "README.md", template.format(**facts, scoring=request.how))

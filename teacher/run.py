@@ -10,12 +10,13 @@ import os
 import time
 from dataclasses import fields, replace
 from datetime import timedelta
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 import torch
+from accelerate.state import AcceleratorState, PartialState
 from transformers import EarlyStoppingCallback, TrainerCallback, TrainingArguments
 from transformers.trainer_callback import PrinterCallback, TrainerControl, TrainerState
 
@@ -33,7 +34,7 @@ from video_contrast.teacher.batches import TrainingData, groups_of, none_readabl
 from video_contrast.teacher.evaluation import Measured
 from video_contrast.teacher.gate import paired_rows
 from video_contrast.teacher.generation import generate
-from video_contrast.teacher.material import SplitRows, prepare, read_splits
+from video_contrast.teacher.material import prepare, read_splits
 from video_contrast.teacher.negative_recipe import (
     CaptionEdits,
     ClipRows,
@@ -105,16 +106,25 @@ def teach(
         check_peft("--lora-rank")
         if not request.merge and locate(str(model)).adapter is not None:
             raise UsageError(f"--lora-rank: {model} holds adapters: give --merge, or merge them first")
-    here = _processes()  # before anything that may take longer in one process than in another
+    # Before anything that may take longer in one process than in another.
+    without_gpu = not torch.cuda.is_available()
+    if int(os.environ.get("WORLD_SIZE", 1)) <= 1:
+        PartialState(cpu=without_gpu)  # trainings know GPUs and CPUs, and accelerate other devices, too
+    here = Processes("cpu" if without_gpu else "auto", step=STEP)
     with here.together():
         checkpoint = load_checkpoint(model)
         net = checkpoint.net
         frames = frames_of(net, request.frames)
         identity: dict[str, Any] = {
             "settings": request.record(),
-            "identity": _identity(request, recipe, rows, revision=checkpoint.revision, frames=frames),
+            "identity": {
+                "checkpoint": checkpoint.revision, "frames": frames, "encoder": content(request.teacher),
+                "group": request.group, "generator_model": content(recipe.model), "generator_options": recipe.options,
+                **{key: value for key, value in recipe.record().items() if key not in ("model", "options", "seed")},
+                "training data": _digest(rows.train), "validation data": _digest(rows.validation),
+            },
             "processes": here.count,
-        }
+        }  # fmt: skip
         lora = None
         if request.lora_rank:
             torch.manual_seed(int.from_bytes(digest("teach adapters", request.seed)[:4], "little"))
@@ -164,32 +174,10 @@ def recipe_of(dataset: AnyPath, request: TeachOptions) -> NegativeRecipe:
     return NegativeRecipe.of(request, generator, request.seed)
 
 
-def _identity(
-    request: TeachOptions, recipe: NegativeRecipe, rows: SplitRows, *, revision: str, frames: int
-) -> dict[str, object]:
-    """What a run depends on besides the options of the training."""
-    return {
-        "checkpoint": revision, "frames": frames, "encoder": content(request.teacher), "group": request.group,
-        "generator_model": content(recipe.model), "generator_options": recipe.options,
-        **{key: value for key, value in recipe.record().items() if key not in ("model", "options", "seed")},
-        "training data": _digest(rows.train), "validation data": _digest(rows.validation),
-    }  # fmt: skip
-
-
 def _digest(rows: ClipRows) -> str:
     """What of a split decides the training: its clips and their captions."""
     facts = ((row["id"], row["video_path"], row["start"], row["end"], *row["captions"]) for row in rows)
     return digest(*(fact for row_facts in facts for fact in row_facts)).hex()[:12]
-
-
-def _processes() -> Processes:
-    """The processes that `torchrun` or `accelerate launch` started; one otherwise."""
-    from accelerate import PartialState
-
-    without = not torch.cuda.is_available()
-    if int(os.environ.get("WORLD_SIZE", 1)) <= 1:
-        PartialState(cpu=without)  # trainings know GPUs and CPUs, and accelerate other devices, too
-    return Processes("cpu" if without else "auto", step=STEP)
 
 
 def check_tracker(name: str) -> None:
@@ -240,7 +228,10 @@ def train(
     pairs = Pairs(model, options.freeze)
     if options.gradient_checkpointing:
         pairs.save_memory()
-    _choose_temperature(pairs, options)
+    if pairs.scale is not None:
+        pairs.scale.requires_grad_(options.logit_scale == "learned")
+    elif options.logit_scale == "learned":
+        raise UsageError(f"--logit-scale learned: {type(model).__name__} has no logit scale")
     steps = -(-len(splits.train.clips) // options.batch_size)
     total = options.epochs * -(-steps // options.accumulate)
     saved = newest(output)
@@ -253,16 +244,16 @@ def train(
         trainer.add_callback(EarlyStoppingCallback(options.patience))
     if not progress:
         trainer.remove_callback(PrinterCallback)
-    before = trainer.measure()
+    before, patience = trainer.measure(), options.patience or np.inf
     state = TrainerState.load_from_json(str(saved / "trainer_state.json")) if saved else None
-    if state is None or not (state.global_step >= total or _stale(state) >= (options.patience or np.inf)):
+    if state is None or not (state.global_step >= total or _stale(state) >= patience):
         trainer.train(resume_from_checkpoint=str(saved) if saved else None)
         state = trainer.state
     elif state.best_model_checkpoint:  # as it was left: the best weights, and no step more
         trainer.restore(output / "state" / f"checkpoint-{state.best_global_step}")
     trainer.accelerator.wait_for_everyone()
     best = next((point for point in curves(state) if point["step"] == state.best_global_step), {})
-    early = bool(options.patience) and _stale(state) >= options.patience and state.global_step < total
+    early = _stale(state) >= patience and state.global_step < total
     result = {
         "step": state.global_step,
         "best_step": state.best_global_step or 0,
@@ -298,22 +289,12 @@ class _Steps(TrainerCallback):
         return control
 
 
-def _choose_temperature(pairs: Pairs, options: TrainingOptions) -> None:
-    learned = options.logit_scale == "learned"
-    if learned and pairs.scale is None:
-        raise UsageError(f"--logit-scale learned: {type(pairs.model).__name__} has no logit scale")
-    if pairs.scale is not None:
-        pairs.scale.requires_grad_(learned)
-
-
 def _stale(state: TrainerState) -> int:
     """Validations since the best one, as the library's early stopping counts them."""
     return sum(point["step"] > (state.best_global_step or 0) for point in curves(state))
 
 
 def _arguments(options: TrainingOptions, output: Path, total: int, report_to: str, progress: bool) -> TrainingArguments:
-    from accelerate.state import AcceleratorState, PartialState
-
     PartialState(cpu=not torch.cuda.is_available())
     AcceleratorState._reset_state()  # a training earlier in this process may have had another precision
     every = min(options.evaluate_every or total, total)
@@ -325,7 +306,6 @@ def _arguments(options: TrainingOptions, output: Path, total: int, report_to: st
         gradient_accumulation_steps=options.accumulate,
         lr_scheduler_type="cosine",
         warmup_steps=round(options.warm_up * total),
-        max_grad_norm=1.0,
         bf16=options.dtype == "bfloat16",
         fp16=options.dtype == "float16",
         eval_strategy="steps",
@@ -373,52 +353,39 @@ def dry_run(model: AnyPath, dataset: AnyPath, request: TeachOptions, prices: Pri
     recipe.check()
     facts: dict[str, Fact] = {}
     left_out: dict[str, str] = {}
+    faults: dict[str, str] = {}  # of files, by path
     readable = []
     captions = []
     for name, of_split in rows.named():
-        reasons = _unopened(of_split, rows.root)
+        reasons: dict[str, str] = {}  # of the clips whose file is absent or no video; frames are not decoded
+        for row in of_split:
+            if (path := row["video_path"]) not in faults:
+                try:
+                    index_of(resolve_under(rows.root, path))
+                    faults[path] = ""
+                except VideoContrastError as error:
+                    faults[path] = str(error)
+            reasons |= {row["id"]: faults[path]} if faults[path] else {}
         if len(reasons) == len(of_split):
             raise none_readable(len(of_split), name, next(iter(reasons.values())))
         left_out |= reasons
         readable.append([row for row in of_split if row["id"] not in reasons])
         captions.append(sum(len(row["captions"]) for row in readable[-1]))
         facts |= {f"clips, {name}": len(readable[-1]), f"captions, {name}": captions[-1]}
-    facts |= {"left out": left_out, "not at hand": _absent_models(recipe, request)}
+    absent = {}  # what `teach` would stop for: a dry run is for planning, so that models may come later
+    encoder = partial(check_encoder, request.teacher or "lsa")
+    for what, check in (("negatives", partial(check_generator, recipe)), ("teacher", encoder)):
+        try:
+            check()
+        except VideoContrastError as error:
+            absent[what] = str(error)
+    facts |= {"left out": left_out, "not at hand": absent}
     if recipe.generator == "llm":
         facts |= _questions(dataset, request, recipe, prices)
     batches = -(-captions[0] // request.batch_size)
     steps = request.epochs * -(-batches // request.accumulate)
     seconds = request.accumulate * _seconds(load_checkpoint(model), request, readable[0], recipe)
     return {**facts, "steps": steps, "seconds a step": round(seconds, 3), "hours": round(steps * seconds / 3600, 2)}
-
-
-def _absent_models(recipe: NegativeRecipe, request: TeachOptions) -> dict[str, str]:
-    """What `teach` would stop for; a dry run is for planning, so that the models may come later."""
-    absent = {}
-    checks = {
-        "negatives": partial(check_generator, recipe),
-        "teacher": partial(check_encoder, request.teacher or "lsa"),
-    }
-    for what, check in checks.items():
-        try:
-            check()
-        except VideoContrastError as error:
-            absent[what] = str(error)
-    return absent
-
-
-def _unopened(rows: ClipRows, root: Path) -> dict[str, str]:
-    """Clips whose file is absent, not a regular file, or no video, each with the reason; frames are not decoded."""
-
-    @cache
-    def reason(path: str) -> str:
-        try:
-            index_of(resolve_under(root, path))
-        except VideoContrastError as error:
-            return str(error)
-        return ""
-
-    return {row["id"]: why for row in rows if (why := reason(row["video_path"]))}
 
 
 def _questions(dataset: AnyPath, request: TeachOptions, recipe: NegativeRecipe, prices: Prices) -> dict[str, Fact]:
@@ -431,15 +398,12 @@ def _questions(dataset: AnyPath, request: TeachOptions, recipe: NegativeRecipe, 
         **edits, output=str(request.store or request.output / "store"), config=request.config, seed=request.seed,
         price_in=prices[0], price_out=prices[1], dry_run=True,
     )  # fmt: skip
-    names = SetFolder.open(dataset).splits(request.config)
-    splits = [request.split, *([request.validation] if request.validation in names else [])]
+    known = SetFolder.open(dataset).splits(request.config)
+    splits = [request.split, *([request.validation] if request.validation in known else [])]
     results = [generate(dataset, request=replace(options, split=split), say=lambda _: None) for split in splits]
     estimates = [estimate for result in results if (estimate := result["estimate"]) is not None]
-    facts: dict[str, Fact] = {
-        "questions": sum(estimate.questions for estimate in estimates),
-        "tokens sent": sum(estimate.tokens_in for estimate in estimates),
-        "tokens received": sum(estimate.tokens_out for estimate in estimates),
-    }
+    names = {"questions": "questions", "tokens sent": "tokens_in", "tokens received": "tokens_out"}
+    facts: dict[str, Fact] = {what: sum(getattr(one, name) for one in estimates) for what, name in names.items()}
     amounts = [estimate.price for estimate in estimates if estimate.price is not None]
     return facts | ({"price": round(sum(amounts), 2)} if amounts else {})
 

@@ -11,13 +11,11 @@ Ours, in the trainer's own places, and why:
 - what a checkpoint holds: what learns, and nothing of a frozen base; `whole.json` is written last, so that a checkpoint
   that was broken off is never gone on from.
 
-sentence-transformers' trainer is this `Trainer` with a collator and losses for `SentenceTransformer` models; what is
-trained here are CLIP's and X-CLIP's classes with losses of the papers, so of it nothing would be left to use.
 """
 
 import csv
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -174,7 +172,15 @@ class TeachTrainer(Trainer):
         self.accelerator.wait_for_everyone()
         if self.args.should_save:
             folder = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"
-            write_curves(Path(self.args.output_dir).parent / "curves.csv", curves(self.state))
+            points = curves(self.state)
+            with (
+                atomic_path(Path(self.args.output_dir).parent / "curves.csv") as temporary,
+                open(temporary, "w", newline="", encoding="utf-8") as handle,
+            ):
+                names = sorted({name for point in points for name in point} - {"step"})
+                writer = csv.DictWriter(handle, fieldnames=["step", *names])
+                writer.writeheader()
+                writer.writerows(points)
             mark_whole(folder)
         self.accelerator.wait_for_everyone()
 
@@ -203,6 +209,12 @@ def _saved_tensors(pairs: Pairs) -> Iterator[tuple[str, torch.Tensor]]:
     yield from ((name, value) for name, value in pairs.named_buffers() if name in saved)
 
 
+SIDES = {
+    **dict.fromkeys(("vision_model", "visual_projection", "logit_scale", "logit_bias", "temperature"), "vision"),
+    **dict.fromkeys(("text_model", "text_projection"), "text"),
+}  # of a model by the first names of its parameters
+
+
 def parameter_groups(model: TorchModel, weight_decay: float, rates: dict[str, float]) -> list[dict[str, object]]:
     """The parameters that learn, for an optimizer: matrices with weight decay, the others without.
 
@@ -212,19 +224,12 @@ def parameter_groups(model: TorchModel, weight_decay: float, rates: dict[str, fl
     members: dict[tuple[str, bool], list[Tensor]] = {}
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
-            members.setdefault((_side(name), parameter.ndim >= 2), []).append(parameter)
+            side = SIDES.get(name.partition(".")[0], "head")
+            members.setdefault((side, parameter.ndim >= 2), []).append(parameter)
     return [
         {"params": parameters, "weight_decay": weight_decay if matrices else 0.0, "lr": rates[side]}
         for (side, matrices), parameters in sorted(members.items(), key=lambda item: (item[0][0], not item[0][1]))
     ]
-
-
-def _side(name: str) -> str:
-    """The part of the model that a parameter belongs to: "vision", "text" or "head"."""
-    first = name.partition(".")[0]
-    if first in ("vision_model", "visual_projection", "logit_scale", "logit_bias", "temperature"):
-        return "vision"
-    return "text" if first in ("text_model", "text_projection") else "head"
 
 
 WHOLE = "whole.json"
@@ -294,15 +299,6 @@ def curves(state: "TrainerState") -> list[dict[str, float]]:
             elif name in ("grad_norm", "learning_rate"):
                 point[name] = value
     return [point for point in points.values() if "validation_loss" in point]
-
-
-def write_curves(path: Path, points: Sequence[dict[str, float]]) -> None:
-    """The learning curves as csv."""
-    with atomic_path(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as handle:
-        names = sorted({name for point in points for name in point} - {"step"})
-        writer = csv.DictWriter(handle, fieldnames=["step", *names])
-        writer.writeheader()
-        writer.writerows(points)
 
 
 def plot_curves(output: Path) -> None:
