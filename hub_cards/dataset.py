@@ -77,13 +77,11 @@ def front_matter(record: SetRecord, folder: SetFolder) -> JsonObject:
     facts = record.get("facts", {})
     infos = {}
     for config, entry in record["configs"].items():
-        splits = datasets.SplitDict()
-        for split, size in entry["splits"].items():
-            splits.add(datasets.SplitInfo(name=split, **size))
+        splits = {split: datasets.SplitInfo(name=split, **size) for split, size in entry["splits"].items()}
         total = sum(size["num_bytes"] for size in entry["splits"].values())
         infos[config] = datasets.DatasetInfo(
             features=table_features(entry["layout"], filter(entry.get, OPTIONAL)),
-            splits=splits,
+            splits=datasets.SplitDict(splits),
             config_name=config,
             download_size=total,
             dataset_size=total,
@@ -165,8 +163,7 @@ def _config(name: str, entry: ConfigRecord, folder: SetFolder) -> dict[str, obje
         if "counts" in size:
             counts[split] = size["counts"]
     return {
-        "layout": entry["layout"],
-        "splits": entry["splits"],
+        **entry,
         "facts": facts,
         "counts": counts,
         "audit": facts.get("audit"),

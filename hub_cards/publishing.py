@@ -2,12 +2,8 @@
 
 Uploads are made of several commits, videos first and the tables and the card last, so a repository never shows rows
 whose clips are not there yet. Files that the repository already holds are not sent again: an interrupted push is
-finished by the same call. Nothing is published that `refusals` objects to: bytes of videos in the tables, and paths of
-the machine that made the set.
-
-Pushed clips stand beside their rows in a column `video` of the type `datasets.Video`, which the Hub's viewer plays: a
-clip's file is there once, however many rows are about it. Whoever reads a pushed set with this package gets the rows
-without the column.
+finished by the same call. Nothing is published that `refusals` objects to. Pushed clips stand beside their rows in a
+column `video` of the type `datasets.Video`, which the Hub's viewer plays, and which this package leaves out on reading.
 """
 
 import json
@@ -121,10 +117,14 @@ def _tables(push: Push, repo: str, revision: str | None, folder: Path) -> list[t
     if push.videos or push.new_licence:
         text = pushed_card(text, licence=push.new_licence, videos=bool(push.videos))
         if CROISSANT in pushed:
-            described = pushed[CROISSANT].read_text(encoding="utf-8")
+            described = json.loads(pushed[CROISSANT].read_text(encoding="utf-8"))
+            if push.new_licence:
+                described["license"] = push.new_licence
+            for listed in described["distribution"]:
+                if sent := pushed.get(listed["contentUrl"]):
+                    listed |= {"contentSize": f"{sent.stat().st_size} B", "sha256": sha256(sent)}
             pushed[CROISSANT] = folder / CROISSANT
-            described = pushed_croissant(described, licence=push.new_licence, tables=pushed)
-            pushed[CROISSANT].write_text(described, encoding="utf-8")
+            pushed[CROISSANT].write_text(json.dumps(described, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     pushed[CARD] = folder / CARD
     pushed[CARD].write_bytes(text.encode("utf-8"))
     return list(pushed.items())
@@ -263,17 +263,6 @@ def pushed_card(card: str, *, licence: str | None, videos: bool) -> str:
     return f"---\n{yaml.safe_dump(front, sort_keys=True, allow_unicode=True, width=100)}---\n{body}"
 
 
-def pushed_croissant(text: str, *, licence: str | None, tables: Mapping[str, Path]) -> str:
-    """The Croissant description of a set as it is pushed: of these files, by their paths in the repository."""
-    described = json.loads(text)
-    if licence:
-        described["license"] = licence
-    for file in described["distribution"]:
-        if path := tables.get(file["contentUrl"]):
-            file |= {"contentSize": f"{path.stat().st_size} B", "sha256": sha256(path)}
-    return json.dumps(described, indent=2, ensure_ascii=False) + "\n"
-
-
 def _feature() -> "datasets.Features":
     import datasets
 
@@ -294,7 +283,21 @@ def refusals(folder: SetFolder) -> list[str]:
     ]
     tables = [file for file in folder.published_files() if file.suffix == ".parquet"]
     for file in tables:
-        problems += _in_table(file, file.relative_to(folder.path).as_posix())
+        name, schema = file.relative_to(folder.path).as_posix(), pq.read_schema(file)
+        with_bytes = [field for field in schema if _holds_bytes(field.type)]
+        problems += [
+            f"{name}, column {field.name!r}: holds bytes ({field.type}); a published set holds ids and relative paths "
+            "only"
+            for field in with_bytes
+        ]
+        nested = [f.name for f in schema if f.name not in _AS_WRITTEN and not pa.types.is_primitive(f.type)]
+        checked = [] if with_bytes else nested
+        table = pq.read_table(file, columns=checked)
+        for column in checked:
+            said = ((number, _problem(column, value)) for number, value in enumerate(table[column].to_pylist()))
+            # One example a column is enough; a whole column of paths would fill the screen.
+            if first := next((row for row in said if row[1]), None):
+                problems.append(f"{name}, row {first[0]}, column {column!r}: {first[1]}")
     if not tables:
         problems.append("it holds no parquet file")
     return problems
@@ -315,27 +318,6 @@ def clips(folder: SetFolder, root: Path, tables: Sequence[tuple[str, str]] | Non
             f"{len(missing)} of {len(files)} clips are not in {root}, the first is {missing[0]}; give --video-root"
         )
     return files
-
-
-def _in_table(file: Path, name: str) -> list[str]:
-    schema = pq.read_schema(file)
-    problems = [
-        f"{name}, column {field.name!r}: holds bytes ({field.type}); a published set holds ids and relative paths only"
-        for field in schema
-        if _holds_bytes(field.type)
-    ]
-    if problems:
-        return problems
-    checked = [f.name for f in schema if f.name not in _AS_WRITTEN and not pa.types.is_primitive(f.type)]
-    table = pq.read_table(file, columns=checked)
-    for column in checked:
-        for number, value in enumerate(table[column].to_pylist()):
-            problem = _problem(column, value)
-            if problem:
-                # One example a column is enough; a whole column of paths would fill the screen.
-                problems.append(f"{name}, row {number}, column {column!r}: {problem}")
-                break
-    return problems
 
 
 def _problem(column: str, value: Json) -> str:
