@@ -1,7 +1,7 @@
 """Checks a set on disk: its tables, its card, and the videos that it names."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -130,19 +130,12 @@ def _check_tables(folder: SetFolder, checked: Checked) -> dict[str, set[_Span]]:
         checked.rows.setdefault(config, {})[split] = len(rows)
         _check_table(rows, f"{config}, {split}", checked)
         for row in rows:
-            for path, span in _spans(row):
-                clips[path].add(span)
+            if isinstance(row.get("video_path"), str) and is_safe_relative(row["video_path"]):
+                clips[row["video_path"]].add((row.get("start"), row.get("end")))
+            for part in segments_of(row) if segments_problem(row.get("segments")) is None else ():
+                if part.video_path:  # a pause has no file
+                    clips[part.video_path].add((part.start, part.end))
     return clips
-
-
-def _spans(row: Row) -> Iterator[tuple[str, _Span]]:
-    """The video path and the span of each part of a row that is valid; a pause has no file."""
-    if isinstance(row.get("video_path"), str) and is_safe_relative(row["video_path"]):
-        yield row["video_path"], (row.get("start"), row.get("end"))
-    if segments_problem(row.get("segments")) is None:
-        for part in segments_of(row):
-            if part.video_path:
-                yield part.video_path, (part.start, part.end)
 
 
 def _hashes(expected: str | Path) -> dict[str, str]:

@@ -13,7 +13,7 @@ from parts.measuring import parser_of
 
 from video_contrast.files import read_json
 from video_contrast.perturbations.contrast.caption_counts import count
-from video_contrast.perturbations.english import Sentence, parse
+from video_contrast.perturbations.english import iterate
 
 
 def msrvtt(folder: str | Path, split: str) -> dict[str, list[str]]:
@@ -47,14 +47,10 @@ def main() -> None:
         ("MSR-VTT train", msrvtt(options.data, "train")),
         ("YouCook2 train", youcook2(options.data, "train")),
     ):
-        kept = [texts for n, texts in enumerate(videos.values()) if not options.hold_out or n % options.hold_out]
-        steps = range(0, len(kept), 500)
-        parsed = (
-            sentences
-            for first in steps
-            for sentences in _sentences(kept[first : first + 500], options.processes, options.cache)
-        )
-        counts = count(parsed, source=source)
+        counted = [texts for n, texts in enumerate(videos.values()) if not options.hold_out or n % options.hold_out]
+        every = [text for texts in counted for text in texts]
+        sentences = iterate(every, num_proc=options.processes, cache=options.cache)
+        counts = count(([next(sentences) for _ in texts] for texts in counted), source=source)
         total = counts if total is None else total + counts
     assert total is not None
     total = total.pruned()
@@ -62,11 +58,6 @@ def main() -> None:
     print(f"{path}: {total.videos} videos, {total.captions} captions, {path.stat().st_size / 1e6:.2f} MB")
     for name, table in total.tables.items():
         print(f"  {name}: {len(table)}")
-
-
-def _sentences(videos: list[list[str]], processes: int, cache: str | None) -> list[list[Sentence]]:
-    parsed = iter(parse([text for texts in videos for text in texts], num_proc=processes, cache=cache))
-    return [[next(parsed) for _ in texts] for texts in videos]
 
 
 if __name__ == "__main__":

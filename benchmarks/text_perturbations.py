@@ -32,7 +32,10 @@ def main() -> None:
     parser.add_argument("--captions", type=Path, help="one a line")
     parser.add_argument("--rounds", type=int, default=7, help="whose median is printed [default: 7]")
     options = parser.parse_args()
-    captions = _captions(options.captions)
+    if options.captions is not None:
+        captions = [line for line in options.captions.read_text(encoding="utf-8").splitlines() if line.strip()]
+    else:
+        captions = 25 * [f"{who} {what} {where}".strip() for who in SUBJECTS for what in DOINGS for where in PLACES]
     ids = [f"clip{n}" for n in range(len(captions))]
 
     started = time.process_time()
@@ -70,12 +73,6 @@ def main() -> None:
         aim = f"{TARGETS[category]:,}" if category in TARGETS else ""
         share = f"{unchanged[name]:.1%}" if name in unchanged else ""
         print(f"| {name} | {category} | {speed:,.0f} | {aim} | {share} |")
-
-
-def _captions(path: Path | None) -> list[str]:
-    if path is not None:
-        return [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    return 25 * [f"{who} {doing} {where}".strip() for who in SUBJECTS for doing in DOINGS for where in PLACES]
 
 
 if __name__ == "__main__":

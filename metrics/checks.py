@@ -97,25 +97,17 @@ def choices(
     bad = ~np.isfinite(array) & (np.arange(array.shape[1]) < sizes[:, None])
     no_rank = f"NaN and infinite scores have no rank ({bad.sum()} in all)"
     refuse(bad, lambda i, j: f"{name}: item {i}, candidate {j} is {array[i, j]}; {no_rank}")
-    return array, label_array(labels, sizes), sizes
-
-
-def label_array(labels: Values, sizes: Ints) -> Ints:
-    """Labels as int64, each within its item's number of candidates.
-
-    Raises ValueError: as many labels as items are needed, whole numbers, from 0 up to the number of candidates less 1.
-    """
     if labels is None:
-        return np.zeros(len(sizes), np.int64)
-    array = as_array(labels)
-    if array.shape != sizes.shape:
-        raise ValueError(f"{len(sizes)} items need {len(sizes)} labels, not the shape {array.shape}")
-    odd = first_odd(array)
+        return array, np.zeros(len(sizes), np.int64), sizes
+    truth = as_array(labels)
+    if truth.shape != sizes.shape:
+        raise ValueError(f"{len(sizes)} items need {len(sizes)} labels, not the shape {truth.shape}")
+    odd = first_odd(truth)
     if odd is not None:
-        raise ValueError(f"labels: item {odd} is {array[odd]!s}; labels are whole numbers, places of true candidates")
-    outside = (array < 0) | (array >= sizes)
-    refuse(outside, lambda i: f"labels: item {i} has label {array[i]}, but candidates 0..{sizes[i] - 1}")
-    return array.astype(np.int64)
+        raise ValueError(f"labels: item {odd} is {truth[odd]!s}; labels are whole numbers, places of true candidates")
+    outside = (truth < 0) | (truth >= sizes)
+    refuse(outside, lambda i: f"labels: item {i} has label {truth[i]}, but candidates 0..{sizes[i] - 1}")
+    return array, truth.astype(np.int64), sizes
 
 
 def first_odd(array: Array) -> int | None:

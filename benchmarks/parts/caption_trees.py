@@ -172,13 +172,8 @@ def noun_with_clause(tree: Tree) -> Tree:
     subjects = [i for i in tree.children(top, "nsubj") if i < top and tree.tags[i][:2] == "NN"]
     if tree.tags[top] != "VBG" or len(subjects) != 1 or tree.children(top, "aux") or tree.children(subjects[0], "conj"):
         return tree
-    return headed(tree, subjects[0], top)
-
-
-def headed(tree: Tree, noun: int, verb: int) -> Tree:
-    """Returns a sentence as its subject with a clause."""
     heads, deps = list(tree.heads), list(tree.deps)
-    heads[noun], deps[noun], heads[verb], deps[verb] = noun, "ROOT", noun, "acl"
+    heads[subjects[0]], deps[subjects[0]], heads[top], deps[top] = subjects[0], "ROOT", subjects[0], "acl"
     return replace(tree, heads=heads, deps=deps)
 
 

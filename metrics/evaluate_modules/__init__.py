@@ -63,11 +63,20 @@ def write_space(name: str, output: str | os.PathLike[str]) -> Path:
     """Writes the files of a module's Space, which needs nothing of this package, to a folder.
 
     `evaluate.load(path of the script)` works there and so does `python app.py`; uploaded as a Space `user/name` it is
-    loaded by `evaluate.load("user/name")`.
+    loaded by `evaluate.load("user/name")`. Raises VideoContrastError: the script needs two files of one name.
     """
-    folder = Path(output)
+    source, folder = module(name).folder, Path(output)
     folder.mkdir(parents=True, exist_ok=True)
-    for file, text in space_files(module(name).folder).items():
+    sources: dict[str, Path] = {}
+    _add_sources(source / f"{name}.py", sources)
+    others = [path.stem for path in sources.values() if path.stem != name]
+    every = "".join(f"from .{other} import __name__ as _{other}\n" for other in others)
+    files = {path.name: path.read_text(encoding="utf-8") for path in source.iterdir() if path.suffix in (".md", ".txt")}
+    for file, path in sources.items():
+        text = _IMPORT.sub(lambda match: f"{match[1]}.{match[2].rpartition('.')[2]}", path.read_text(encoding="utf-8"))
+        files[file] = text.replace("import evaluate\n", f"import evaluate\n\n{every}", 1) if path.stem == name else text
+    page = Path(__file__).with_name("space_app.py").read_text(encoding="utf-8")
+    for file, text in (files | {"app.py": page + _APP.format(script=f"{name}.py")}).items():
         (folder / file).write_text(text, encoding="utf-8")
     return folder
 
@@ -173,25 +182,6 @@ demo = page(Path(__file__).with_name("{script}"))
 if __name__ == "__main__":
     demo.launch()
 """
-
-
-def space_files(folder: Path) -> dict[str, str]:
-    """The files of a Space, by name: those of a module's folder, the code that its script needs, and the page.
-
-    Raises VideoContrastError: the script needs two files of one name.
-    """
-    script = folder / f"{folder.name}.py"
-    sources: dict[str, Path] = {}
-    _add_sources(script, sources)
-    files = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir() if path.suffix in (".md", ".txt")}
-    for name, path in sources.items():
-        text = path.read_text(encoding="utf-8")
-        files[name] = _IMPORT.sub(lambda match: f"{match[1]}.{match[2].rpartition('.')[2]}", text)
-    names = (name.removesuffix(".py") for name in sources if name != script.name)
-    every = "".join(f"from .{name} import __name__ as _{name}\n" for name in names)
-    files[script.name] = files[script.name].replace("import evaluate\n", f"import evaluate\n\n{every}", 1)
-    page = Path(__file__).with_name("space_app.py").read_text(encoding="utf-8")
-    return files | {"app.py": page + _APP.format(script=script.name)}
 
 
 def _add_sources(path: Path, sources: dict[str, Path]) -> None:

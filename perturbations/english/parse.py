@@ -70,9 +70,13 @@ def iterate(
         sentences = {caption: _sentences[caption] for caption in part if caption in _sentences}
         missing = [caption for caption in dict.fromkeys(part) if caption not in sentences]
         codes = store.completed(missing, lambda texts: _codes(texts, num_proc)) if missing else {}
-        fresh = {caption: _decode(caption, codes[caption]) for caption in missing}
-        _sentences.update(fresh)
-        sentences |= fresh
+        for caption in missing:
+            words = []
+            for (start, end), code in zip(word_spans(caption), codes[caption].split(), strict=True):
+                tag, dep, head = code.rsplit("|", 2)
+                text = caption[start:end].lower()
+                words.append(Word(text, tag, lemma(text, tag), dep=dep, head=int(head), start=start, end=end))
+            sentences[caption] = _sentences[caption] = Sentence(caption, tuple(words))
         while len(_sentences) > _IN_MEMORY:
             _sentences.popitem(last=False)
         for caption in part:
@@ -114,27 +118,17 @@ def _codes_of_part(captions: Sequence[str]) -> list[str]:
     pipeline = _pipeline()
     # A lone surrogate has no UTF-8; "?" stands for it, so places stay.
     texts = ((caption, caption.encode("utf-8", "replace").decode()) for caption in captions)
-    words = ([text[start:end] for start, end in word_spans(caption)] for caption, text in texts)
-    documents = (Doc(pipeline.vocab, words=[w.lower() for w in cut] if _in_capitals(cut) else cut) for cut in words)
+    documents = []
+    for caption, text in texts:
+        words = [text[start:end] for start, end in word_spans(caption)]
+        capitals = [word[0].isupper() for word in words if word[0].isalpha()]
+        if len(capitals) > 2 and sum(capitals) > _CAPITALS * len(capitals):  # else "A MAN", "A Man Rides" is a name
+            words = [word.lower() for word in words]
+        documents.append(Doc(pipeline.vocab, words=words))
     return [
         " ".join(f"{token.tag_ or 'NN'}|{token.dep_}|{token.head.i}" for token in document)
         for document in pipeline.pipe(documents, batch_size=_BATCH)
     ]
-
-
-def _in_capitals(words: Sequence[str]) -> bool:
-    """Whether nearly all words begin with a capital, which the parser would take for names: "A MAN", "A Man Rides"."""
-    capitals = [word[0].isupper() for word in words if word[0].isalpha()]
-    return len(capitals) > 2 and sum(capitals) > _CAPITALS * len(capitals)
-
-
-def _decode(caption: str, code: str) -> Sentence:
-    words = []
-    for (start, end), item in zip(word_spans(caption), code.split(), strict=True):
-        tag, dep, head = item.rsplit("|", 2)
-        text = caption[start:end].lower()
-        words.append(Word(text, tag, lemma(text, tag), dep=dep, head=int(head), start=start, end=end))
-    return Sentence(caption, tuple(words))
 
 
 @cache

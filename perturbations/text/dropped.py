@@ -29,7 +29,16 @@ def _drop_one(words: list[str], places: list[int], rng: Generator) -> list[str]:
 
 def _register(name: str, summary: str, change: Change, kinds: tuple[str, ...]) -> None:
     def rule(sentence: Sentence, rng: Generator, *, profile: str = "paper") -> str:
-        words, tags = _tagged(sentence)
+        words = sentence.caption.split()
+        tags, place, at = [], 0, 0
+        for word in words:
+            at = sentence.caption.index(word, at) + len(word)
+            tag = ""
+            while place < len(sentence) and sentence.words[place].end <= at:
+                if not tag and sentence.words[place].text[0].isalnum():
+                    tag = sentence.words[place].tag
+                place += 1
+            tags.append(tag)
         return " ".join(change(words, [place for place, tag in enumerate(tags) if tag[:2] in kinds], rng))
 
     rule.__doc__ = summary
@@ -46,21 +55,6 @@ _register(
 )
 _register("random_noun", "One noun becomes [UNK].", _drop_one, ("NN",))
 _register("random_verb", "One verb becomes [UNK].", _drop_one, ("VB",))
-
-
-def _tagged(sentence: Sentence) -> tuple[list[str], list[str]]:
-    """The white-space words of a caption and their tags."""
-    words = sentence.caption.split()
-    tags, place, at = [], 0, 0
-    for word in words:
-        at = sentence.caption.index(word, at) + len(word)
-        tag = ""
-        while place < len(sentence) and sentence.words[place].end <= at:
-            if not tag and sentence.words[place].text[0].isalnum():
-                tag = sentence.words[place].tag
-            place += 1
-        tags.append(tag)
-    return words, tags
 
 
 def _register_ends(name: str, summary: str, places: tuple[int, ...]) -> None:

@@ -37,18 +37,16 @@ _QUESTION_WORDS = ("what", "who", "where", "why", "how", "when", "which")
 def reverse_neg(sentence: Sentence, rng: Generator, *, profile: str = "paper") -> str:
     """A negation is taken out; a caption without one gets "not" at its head verb. Not under 3 words, nor questions."""
     caption = sentence.caption
-    if len(caption.split()) < _FEWEST_WORDS or _is_question(sentence):
+    if len(caption.split()) < _FEWEST_WORDS:
+        return caption
+    first, root = sentence.words[0], sentence.root
+    asks = first.text in _QUESTION_WORDS and root is not None and sentence.finite(root) is not None
+    inverted = first.tag in ("MD", "VBZ", "VBP", "VBD") and first.lemma in ("be", "have", "do", "can", "will")
+    if caption.rstrip().endswith("?") or asks or (inverted and not sentence.orders):
         return caption
     positive = _without_negation(caption)
     positive = positive if positive != caption else _without_no(sentence)
     return positive if positive != caption else rewritten(sentence, _negated(sentence, profile), articles=False)
-
-
-def _is_question(sentence: Sentence) -> bool:
-    first = sentence.words[0]
-    inverted = first.tag in ("MD", "VBZ", "VBP", "VBD") and first.lemma in ("be", "have", "do", "can", "will")
-    asks = first.text in _QUESTION_WORDS and sentence.root is not None and sentence.finite(sentence.root) is not None
-    return sentence.caption.rstrip().endswith("?") or asks or (inverted and not sentence.orders)
 
 
 def _negated(sentence: Sentence, profile: str) -> dict[int, str]:

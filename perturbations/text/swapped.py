@@ -105,8 +105,16 @@ def load(source: str) -> SynonymVectors:
         if not lines:
             raise VideoContrastError(f"{source} holds no word vectors")
         return _vectors([word for word, _ in lines], np.stack([row for _, row in lines]))
+    from transformers.utils import cached_file
+
     try:
-        return _from_word_embeddings(source)
+        if cached_file(source, "modules.json", _raise_exceptions_for_missing_entries=False) is not None:
+            from sentence_transformers import SentenceTransformer
+
+            first = SentenceTransformer(source, device="cpu")[0]
+            if hasattr(first, "emb_layer"):
+                return _vectors(list(first.tokenizer.get_vocab()), first.emb_layer.weight.detach().numpy())
+        return _from_transformers(source)
     except OSError as error:
         raise checkpoints.missing([source], "swap_syn_word_embedding") from error
 
@@ -122,20 +130,6 @@ def _vectors(words: Sequence[str], table: ArrayLike) -> SynonymVectors:
     vectors = np.asarray(table, dtype=np.float32)[keep]
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     return SynonymVectors(tuple(rows), rows, vectors / np.maximum(length, 1e-12))
-
-
-def _from_word_embeddings(source: str) -> SynonymVectors:
-    from transformers.utils import cached_file
-
-    if cached_file(source, "modules.json", _raise_exceptions_for_missing_entries=False) is None:
-        return _from_transformers(source)
-    from sentence_transformers import SentenceTransformer
-
-    first = SentenceTransformer(source, device="cpu")[0]
-    if not hasattr(first, "emb_layer"):
-        return _from_transformers(source)
-    words = first.tokenizer.get_vocab()
-    return _vectors(list(words), first.emb_layer.weight.detach().numpy())
 
 
 def _from_transformers(source: str) -> SynonymVectors:

@@ -65,28 +65,24 @@ class LocalChat:
             for _, messages in pending
         ]
         lengths = [len(self._tokenizer(prompt, add_special_tokens=False)["input_ids"]) for prompt in prompts]
-        for batch, texts in in_batches(
-            lengths, _BATCH_TOKENS, lambda batch: self._generate([prompts[n] for n in batch])
-        ):
+
+        def generate(batch: list[int]) -> list[str]:
+            import torch
+
+            texts = [prompts[n] for n in batch]
+            inputs = self._tokenizer(texts, padding=True, add_special_tokens=False, return_tensors="pt")
+            inputs = inputs.to(self._device)
+            limits = {"max_new_tokens": self._max_new_tokens, "pad_token_id": self._tokenizer.pad_token_id}
+            with torch.inference_mode():
+                generated = self._network.generate(**inputs, do_sample=False, **limits)
+            new = generated[:, inputs["input_ids"].shape[1] :]
+            return list(self._tokenizer.batch_decode(new, skip_special_tokens=True))
+
+        for batch, texts in in_batches(lengths, _BATCH_TOKENS, generate):
             for n, text in zip(batch, texts, strict=True):
                 self._store.put(pending[n][0], {"text": text})
             self.cost.requests += len(batch)
         return [answer for answer in (self._store.get(key) for key in keys) if answer is not None]
-
-    def _generate(self, prompts: list[str]) -> list[str]:
-        import torch
-
-        inputs = self._tokenizer(prompts, padding=True, add_special_tokens=False, return_tensors="pt")
-        inputs = inputs.to(self._device)
-        with torch.inference_mode():
-            generated = self._network.generate(
-                **inputs,
-                max_new_tokens=self._max_new_tokens,
-                do_sample=False,
-                pad_token_id=self._tokenizer.pad_token_id,
-            )
-        new = generated[:, inputs["input_ids"].shape[1] :]
-        return list(self._tokenizer.batch_decode(new, skip_special_tokens=True))
 
 
 _TASK = """You change one verb phrase of a video caption so that the caption no longer describes the video.
