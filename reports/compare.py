@@ -9,13 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from video_contrast.console import aligned, counted
 from video_contrast.errors import UsageError, VideoContrastError, check_names
 from video_contrast.files import AnyPath, Json
 from video_contrast.metrics import (
-    Interval,
     choice_ranks,
     cluster_bootstrap,
     interval_keys,
@@ -351,22 +349,14 @@ def best_logs(logs: Sequence[ForeignLog]) -> dict[FigureKey, str]:
 
 
 def _interval_numbers(log: ForeignLog) -> Numbers:
-    values = np.array(list(log.hits.values()))
-    clusters = [log.clusters[item] for item in log.hits] if log.clusters else None
-    interval = _interval(values, clusters)
-    key = ACCURACY.key
+    values, clusters = np.array(list(log.hits.values())), list(log.clusters.values()) or None
+    interval_of = share_interval if values.min() >= 0 and values.max() <= 1 else cluster_bootstrap
+    interval, key = interval_of(values, clusters), ACCURACY.key
     numbers = {key: interval.estimate, "n_clusters": interval.n_clusters, **interval_keys(key, interval)}
-    if clusters is not None:
-        alone = _interval(values, None)
-        if len(set(clusters)) < len(values):
-            numbers |= {INDEPENDENT.key: alone.estimate, **interval_keys(INDEPENDENT.key, alone)}
+    if clusters is not None and len(set(clusters)) < len(values):
+        alone = interval_of(values, None)
+        numbers |= {INDEPENDENT.key: alone.estimate, **interval_keys(INDEPENDENT.key, alone)}
     return numbers
-
-
-def _interval(values: NDArray[np.float64], clusters: Sequence[str] | None) -> Interval:
-    if values.min() >= 0 and values.max() <= 1:
-        return share_interval(values, clusters)
-    return cluster_bootstrap(values, clusters)
 
 
 def notes_of(tables: Mapping[str, LogMetrics]) -> list[str]:

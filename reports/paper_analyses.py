@@ -17,7 +17,6 @@ from video_contrast.files import JsonObject
 from video_contrast.metrics import proximity as accuracy_by_proximity
 from video_contrast.metrics import rarity_gap
 from video_contrast.metrics.checks import Figures
-from video_contrast.reports.annotate.results import Figures as JudgedFigures
 from video_contrast.reports.annotate.results import judged
 from video_contrast.reports.annotate.tasks import UNCLEAR, Vote
 from video_contrast.reports.runs import hit
@@ -53,7 +52,7 @@ def scored_contrasts(
     return pairs
 
 
-def judges(rows: Sequence[MultipleChoiceRow], votes: Iterable[tuple[str, Mapping[str, object]]]) -> JudgedFigures:
+def judges(rows: Sequence[MultipleChoiceRow], votes: Iterable[tuple[str, Mapping[str, object]]]) -> Figures:
     """Accuracy of judges by majority vote, and how far they agree.
 
     `rows`: of the set that was judged. `votes`: rows with their places: `item` (or `id`), `annotator`, `answer` (number
@@ -198,9 +197,10 @@ def proximity(
 
 def cosines(first: Sequence[str], second: Sequence[str], encode: TextEncoder) -> NDArray[np.float64]:
     """Cosines of pairs of sentences, float64[n]; equal ones are encoded once. `encode`: texts -> float32[m, d]."""
+    from video_contrast.runner.kinds.base import unit_rows
+
     unique = list(dict.fromkeys([*first, *second]))
-    vectors = np.asarray(encode(unique), np.float64)
-    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    vectors = unit_rows(encode(unique))
     at = {text: number for number, text in enumerate(unique)}
     a, b = (vectors[[at[text] for text in texts]] for texts in (first, second))
     cosine: NDArray[np.float64] = np.einsum("nd,nd->n", a, b)

@@ -37,19 +37,8 @@ from video_contrast.storage.run_figures import (
 BuildPlan = tuple[list[str], dict[str, str | Path]]  # configs that can be built of a folder, the builder's options
 
 
-@dataclass(frozen=True)
-class Annotations:
-    """How a paper's set is made."""
-
-    builder: str  # the builder's name; the set is kept under `sets/<builder>`
-    requirements: str  # what a folder of annotations holds, for messages
-    command: str  # the command that makes the set
-    # what can be built of a folder; None where it holds no annotations.
-    plan: Callable[[Path, Sequence[str]], BuildPlan | None]
-
-
 def find_set(
-    annotations: Annotations,
+    builder: str,
     configs: Sequence[str],
     *,
     folder: str | Path | None = None,
@@ -58,18 +47,18 @@ def find_set(
 ) -> Path:
     """The folder of the set, made on first use.
 
-    `configs`: which configs; those whose source is not there are left out. `folder`: folder of the annotations; where
-    None they are looked for beside the videos. Raises UsageError: neither a set nor annotations; the message names what
-    is looked for and the command.
+    `builder`: "msrvtt" or "feint6k". `configs`: which configs; those whose source is not there are left out. `folder`:
+    folder of the annotations; where None they are looked for beside the videos. Raises UsageError: neither a set nor
+    annotations; the message names what is looked for and the command.
     """
-    dataset = Path("sets") / annotations.builder
+    dataset, needed = Path("sets") / builder, BUILDERS[builder]
     if folder is None and SetFolder(dataset).is_built:
         return dataset
     folders = [Path(folder)] if folder is not None else []
     if folder is None and video_root is not None:
         folders = [Path(video_root), Path(video_root).parent]
     for source in folders:
-        plan = annotations.plan(source, configs) if source.is_dir() else None
+        plan = PLANS[builder](source, configs) if source.is_dir() else None
         if plan is None:
             continue
         buildable, options = plan
@@ -77,14 +66,14 @@ def find_set(
         if lacking:
             from video_contrast.builders import build
 
-            log(f"building {', '.join(lacking)} of {annotations.builder} from {source} into {dataset} ...")
-            build(annotations.builder, lacking, output=dataset, **options)
+            log(f"building {', '.join(lacking)} of {builder} from {source} into {dataset} ...")
+            build(builder, lacking, output=dataset, **options)
         return dataset
     if folder is not None:
-        raise UsageError(f"--folder {folder} does not hold {annotations.requirements}")
+        raise UsageError(f"--folder {folder} does not hold {needed['requirements']}")
     raise UsageError(
         f"no set at {dataset}, and no annotations beside the videos; give --folder FOLDER with "
-        f"{annotations.requirements}, or --dataset with a set made by `{annotations.command}`"
+        f"{needed['requirements']}, or --dataset with a set made by `{needed['command']}`"
     )
 
 
@@ -109,22 +98,8 @@ def _feint6k(folder: Path, configs: Sequence[str]) -> BuildPlan | None:
     return [config for config in configs if config.rpartition("_")[2] in tables], tables
 
 
-_MSRVTT = Annotations(
-    "msrvtt",
-    "MSR-VTT's annotations (test_videodatainfo.json, MSRVTT_JSFUSION_test.csv, and where you have it the released "
-    "msrvtt_lm_contrast_set.tsv)",
-    "video-contrast build msrvtt --folder ANNOTATIONS --output sets/msrvtt",
-    _msrvtt,
-)
-_FEINT6K = Annotations(
-    "feint6k",
-    "Feint6K's csv files (columns sentence and video_id, with msrvtt or vatex in their names)",
-    "video-contrast build feint6k --msrvtt MSRVTT.csv --vatex VATEX.csv --output sets/feint6k",
-    _feint6k,
-)
-ANNOTATIONS = {own.builder: own for own in (_MSRVTT, _FEINT6K)}
-
-
+# What can be built of a folder of annotations; None where it holds none.
+PLANS: Mapping[str, Callable[[Path, Sequence[str]], BuildPlan | None]] = {"msrvtt": _msrvtt, "feint6k": _feint6k}
 _USUAL_SCALE = 100.0  # of the CLIP family, where a checkpoint does not hold its own
 
 
@@ -195,19 +170,18 @@ class PaperPart:
 class PaperRecipe:
     """What must be scored for a paper's tables."""
 
+    builder: str  # of the set, which is kept under `sets/<builder>`
+    conditions: str  # scored in all parts
     parts: Sequence[PaperPart]  # what is scored
-    conditions: str  # scored in all of them
-    annotations: Annotations  # how the set is made
 
 
 def _published(name: str) -> Json:
     return json.loads((files("video_contrast.reports") / "published" / f"{name}.json").read_text(encoding="utf-8"))
 
 
+BUILDERS: Mapping[str, Mapping[str, str]] = _published("recipes")["builders"]  # what their folders hold, their commands
 RECIPES = {
-    name: PaperRecipe(
-        [PaperPart(**part) for part in recipe["parts"]], recipe["conditions"], ANNOTATIONS[recipe["builder"]]
-    )
+    name: PaperRecipe(recipe["builder"], recipe["conditions"], [PaperPart(**part) for part in recipe["parts"]])
     for name, recipe in _published("recipes").items()
     if name in NAMES
 }
@@ -285,7 +259,7 @@ def reproduce(
     scored = _asked_parts(name, parts)
     if dataset is None:
         configs = list({config: None for part in scored for config in part.configs})
-        dataset = find_set(recipe.annotations, configs, folder=folder, video_root=video_root, log=log)
+        dataset = find_set(recipe.builder, configs, folder=folder, video_root=video_root, log=log)
     base = Path(output) if output is not None else default_output(name, model)
     ours = unscored(paper)
     unasked = [part for part in recipe.parts if part.on_request and part not in scored]
@@ -310,7 +284,7 @@ def reproduce(
     if not ours["ours"]:
         raise VideoContrastError(
             f"{dataset} has none of the configs of {name} ({'; '.join(ours['left_out'].values())}); "
-            f"make it with `{recipe.annotations.command}`"
+            f"make it with `{BUILDERS[recipe.builder]['command']}`"
         )
     return lines(model, ours), ours
 
@@ -402,8 +376,8 @@ def _figures(name: str, config: str, layout: Layout, numbers: RunNumbers) -> Fig
     if config.startswith("random6_"):
         return {"random6 R@1": percents[ACCURACY]}
     if layout == "retrieval":
-        own = {score.key: percents[score] for score in (RECALLS["v2t"][0], RECALLS["t2v"][0])}
-        return {"Feint6K v2t_R@1": own["v2t_R@1"]} if name == "rcad" else own
+        own = {score.key: percents[score] for way, (score, *_) in RECALLS.items() if name != "rcad" or way == "v2t"}
+        return {f"Feint6K {key}": value for key, value in own.items()} if name == "rcad" else own
     if name == "rcad":
         figures = {"R@1": percents[ACCURACY], "mean_rank": values[MEAN_RANK]}
         return figures | {score.name: percents[score] for score in AMONG_FIRST if score in percents}

@@ -19,6 +19,7 @@ from video_contrast.reports.figures import FAINT, colour, drawing, finish, shade
 from video_contrast.reports.layout import DASH, Cell, Plot, Section, Table, columns, row, share_cell
 from video_contrast.reports.runs import ConfigRun, config_facts
 from video_contrast.rows import Row
+from video_contrast.runner.kinds.base import unit_rows
 from video_contrast.seeds import digest
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_folder import CLEAN
@@ -132,8 +133,8 @@ def stored(run: ConfigRun, ids: Sequence[str], captions: Sequence[str]) -> Space
         return None
     worst = run.hardest(run.in_groups("visual"))
     perturbed = vectors.clips(rows, worst) if worst else None
-    perturbed = None if perturbed is None else _unit(perturbed)
-    return Space(_unit(of_clips), _unit(of_texts), "stored embeddings", perturbed, worst or "")
+    perturbed = None if perturbed is None else unit_rows(perturbed)
+    return Space(unit_rows(of_clips), unit_rows(of_texts), "stored embeddings", perturbed, worst or "")
 
 
 def _drawn(run: ConfigRun, space: Space, ids: Sequence[str]) -> Plot:
@@ -169,12 +170,7 @@ def _factors(values: Vectors) -> tuple[Vectors, Vectors]:
     scale = np.sqrt(np.where(strengths > least, strengths, 0.0)[:rank])
     # Signs of singular vectors may differ between machines; the first clip decides them, so the map stays put.
     signs = np.where(left[0, :rank] < 0, -1.0, 1.0)
-    return _unit(left[:, :rank] * scale * signs), _unit(right[:rank].T * scale * signs)
-
-
-def _unit(vectors: Vectors) -> Vectors:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / np.where(lengths > 0, lengths, 1), np.float64)
+    return unit_rows(left[:, :rank] * scale * signs), unit_rows(right[:rank].T * scale * signs)
 
 
 def _placed(vectors: Vectors) -> Vectors:

@@ -21,7 +21,7 @@ from video_contrast.files import AnyPath, Json, read_json, write_text
 from video_contrast.metrics.interval import share_interval
 from video_contrast.reports.annotate.tasks import page_html
 from video_contrast.reports.terminal import TableLine
-from video_contrast.rows import MultipleChoiceRow, contrast_places
+from video_contrast.rows import contrast_places
 from video_contrast.seeds import digest, stream
 from video_contrast.storage import open_set
 
@@ -131,8 +131,13 @@ def _mixed(sources: Sequence[PairSource], split: str, seed: int) -> list[Pair]:
     """The pairs of all sources, equal ones once, in an order that does not depend on the sources' order."""
     pairs: dict[tuple[str, str], Pair] = {}
     for source in sources:
-        rows = open_set(source.folder).choice_rows(source.config, split)
-        drawn = [pair for pair in (_pair(row, seed) for row in rows) if pair is not None]
+        drawn = []
+        for row in open_set(source.folder).choice_rows(source.config, split):
+            true = row["candidates"][row["label"]]
+            edited = [text for n in contrast_places(row["kinds"]) if (text := row["candidates"][n]) != true]
+            if edited:  # else all others are captions of other videos
+                text = edited[int(stream("sibling-candidate", seed, row["id"]).integers(len(edited)))]
+                drawn.append(Pair(" ".join(true.split()), " ".join(text.split()), row["video_id"]))
         if not drawn:
             raise UsageError(f"{source.folder} {source.config}: no item has an edited caption to read")
         if source.count is not None and source.count > len(drawn):
@@ -144,16 +149,6 @@ def _mixed(sources: Sequence[PairSource], split: str, seed: int) -> list[Pair]:
     for pair in pairs.values():
         pair.sources = list(dict.fromkeys(pair.sources))
     return [pairs[texts] for texts in sorted(pairs)]
-
-
-def _pair(row: MultipleChoiceRow, seed: int) -> Pair | None:
-    """The true caption and one edited candidate; None where all others are captions of other videos."""
-    true = row["candidates"][row["label"]]
-    edited = [text for n in contrast_places(row["kinds"]) if (text := row["candidates"][n]) != true]
-    if not edited:
-        return None
-    text = edited[int(stream("sibling-candidate", seed, row["id"]).integers(len(edited)))]
-    return Pair(" ".join(str(true).split()), " ".join(str(text).split()), str(row["video_id"]))
 
 
 def read_key(folder: AnyPath) -> dict[str, dict[str, str]]:

@@ -3,17 +3,15 @@
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import Json, copy_file, resolve_under
+from video_contrast.files import copy_file, resolve_under
+from video_contrast.metrics.checks import Figures
 from video_contrast.reports.annotate.tasks import UNCLEAR, PageTask, Vote, Votes, written_rows
 from video_contrast.rows import MultipleChoiceRow, Row
 from video_contrast.storage import SetDraft, SetFolder, open_set
 from video_contrast.storage.set_draft import FileWriter
-
-Figures = dict[str, Json]  # name -> number
 
 
 def judged(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]]) -> Figures:
@@ -31,7 +29,10 @@ def judged(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]
     table = [[answers.get((str(row["id"]), name)) for name in people] for row in shown]
     videos = [row["cluster"] for row in shown]
     majority = majority_vote(table, [row["label"] for row in shown], clusters=videos, interval=True)
-    false = [_is_false_negative(row, choice) for row, choice in zip(shown, majority["majority"], strict=True)]
+    false = [  # people could not tell the contrast from the truth; a random option that they chose is a plain error
+        choice in (None, UNCLEAR) or (choice != row["label"] and row["kinds"][choice] != "random")
+        for row, choice in zip(shown, majority["majority"], strict=True)
+    ]
     wrong = share_interval(false, videos)
     agreed = agreement(table) if len(every) > len(shown) else {}  # with one vote an item there is none
     return {
@@ -68,13 +69,6 @@ def _answered(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vo
     if not answered:
         raise VideoContrastError("no item has an answer yet")
     return answered
-
-
-def _is_false_negative(row: MultipleChoiceRow, choice: Any) -> bool:  # a candidate's number or `UNCLEAR`; None on a tie
-    """Whether people could not tell the contrast from the truth. A random option that they chose is a plain error."""
-    if choice is None or choice == UNCLEAR:
-        return True
-    return bool(choice != row["label"] and row["kinds"][choice] != "random")
 
 
 def result_of(folder: str | Path, votes: str | Path, *, config: str, split: str, task: PageTask) -> Figures:

@@ -71,9 +71,16 @@ class Votes:
                 handle.seek(self._read)
                 content = handle.read()
             whole = content.rfind(b"\n") + 1
-            for number, line in enumerate(content[:whole].split(b"\n")):
-                if line.strip():
-                    self._take(line, number)
+            for number, line in enumerate(content[:whole].splitlines(), 1):
+                try:
+                    vote = Vote(**json.loads(line)) if line.strip() else None
+                except (ValueError, TypeError) as error:
+                    if line.startswith(b"{") and not line.rstrip().endswith(b"}"):  # begun, and never finished
+                        continue
+                    raise VideoContrastError(f"{self.path}, line {number}: not an answer: {error}") from error
+                if vote is not None and vote.task == self.task:
+                    vote = replace(vote, shown=tuple(vote.shown))
+                    self._latest[vote.item, vote.annotator] = vote
             self._read += whole
 
     def add(self, vote: Vote) -> Vote:
@@ -85,7 +92,7 @@ class Votes:
                 former = self._latest.get((vote.item, vote.annotator))
                 if former is not None and former.status == "done" and vote.status == "done":
                     raise VideoContrastError(f"{vote.annotator} has already answered {vote.item}")
-                vote = Vote(**{**asdict(vote), "shown": tuple(vote.shown), "time": vote.time or time.time()})
+                vote = replace(vote, time=vote.time or time.time())
                 line = json.dumps(asdict(vote), ensure_ascii=False, sort_keys=True) + "\n"
                 # A line that a killed server left unfinished is closed first, so that this one stands alone.
                 torn = self.path.stat().st_size > self._read
@@ -112,17 +119,6 @@ class Votes:
             if vote.status == "done":
                 by_item.setdefault(vote.item, []).append(vote)
         return by_item
-
-    def _take(self, line: bytes, number: int) -> None:
-        try:
-            values = json.loads(line)
-            vote = Vote(**{**values, "shown": tuple(values.get("shown", ()))})
-        except (ValueError, TypeError) as error:
-            if line.startswith(b"{") and not line.rstrip().endswith(b"}"):  # the beginning of one, never finished
-                return
-            raise VideoContrastError(f"{self.path}, line {number + 1}: not an answer: {error}") from error
-        if vote.task == self.task:
-            self._latest[vote.item, vote.annotator] = vote
 
 
 def _hold(handle: BinaryIO) -> None:
