@@ -81,11 +81,9 @@ class Store:
             return True
         try:
             read_tensors(self.folder / name)
-        except FileNotFoundError:  # merged with others, or removed
-            self._forget(name)
-            return False
-        except ValueError:
-            set_aside(self.folder / name, "a damaged shard of the store")
+        except (FileNotFoundError, ValueError) as error:
+            if isinstance(error, ValueError):  # the other one: it was merged with others, or removed
+                set_aside(self.folder / name, "a damaged shard of the store")
             self._forget(name)
             return False
         self._checked.add(name)
@@ -239,20 +237,17 @@ class Keys:
         """The key of one view of one clip. Seeing nothing is the same for all clips."""
         if visual.name == "blind":
             return seeds.digest("video", "blind", self.sampling.frames).hex()[:32]
-        accepted = ("accept_damaged",) if self.sampling.accept_damaged else ()
         own = self.sampling
-        rate: tuple[seeds.Part, ...] = () if own.fps is None else ("fps", own.fps, own.least, own.multiple)
-        if own.fps is not None and own.rounding != "down":
-            rate = (*rate, own.rounding)
+        parts: list[seeds.Part] = [*_visual(visual, clip), *(("accept_damaged",) if own.accept_damaged else ())]
+        if own.fps is not None:
+            parts += ["fps", own.fps, own.least, own.multiple, *((own.rounding,) if own.rounding != "down" else ())]
+        parts += self._segments(clip)
         perturbed = visual.name is not None and not visual.is_control
-        # not numpy's to the last bit
-        inexact = self.on_device and perturbed and not is_exact_on_device(visual.name or "")
-        kernel = ("torch kernel", KERNELS_VERSION) if inexact else ()
-        return seeds.digest(
-            "video", self.version, self.contents[clip.video_path], clip.start, clip.end,
-            self.sampling.frames, self.sampling.policy, *_visual(visual, clip), *accepted, *rate, *self._segments(clip),
-            *kernel,
-        ).hex()[:32]  # fmt: skip
+        if self.on_device and perturbed and not is_exact_on_device(visual.name or ""):  # not numpy's to the last bit
+            parts += ["torch kernel", KERNELS_VERSION]
+        content = self.contents[clip.video_path]
+        key = seeds.digest("video", self.version, content, clip.start, clip.end, own.frames, own.policy, *parts)
+        return key.hex()[:32]
 
     def _segments(self, clip: Clip) -> tuple[seeds.Part, ...]:
         """What an edited clip is put together from, and how its frames are chosen."""

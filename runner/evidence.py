@@ -4,9 +4,9 @@
 (read by a hook on its first layers, so that it is the same for every kind), the prompt, and embeddings or scores.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import chain, groupby
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -54,19 +54,18 @@ class FirstInputs:
         """Inside, the forward passes of all networks are read."""
         from torch.nn.modules.module import register_module_forward_pre_hook
 
-        with register_module_forward_pre_hook(self._hook):
-            yield self
+        def keep(layer: TorchModel, arguments: tuple[Any, ...]) -> None:  # arguments of any layer
+            if not arguments or not hasattr(arguments[0], "is_floating_point"):
+                return
+            given, name = arguments[0].detach(), type(layer).__name__
+            sort = next((sort for sort in ("Conv", "Linear") if name.startswith(sort)), "")
+            if sort and sort not in self.pixels and given.is_floating_point():
+                self.pixels[sort] = given.float().cpu().numpy()
+            elif hasattr(layer, "num_embeddings"):
+                self.ids.setdefault(id(layer), (layer.num_embeddings, []))[1].append(given.cpu().numpy())
 
-    def _hook(self, layer: TorchModel, arguments: tuple[Any, ...]) -> None:  # arguments of any layer
-        name = type(layer).__name__
-        sort = next((sort for sort in ("Conv", "Linear") if name.startswith(sort)), "")
-        if not arguments or not hasattr(arguments[0], "is_floating_point"):
-            return
-        given = arguments[0].detach()
-        if sort and sort not in self.pixels and given.is_floating_point():
-            self.pixels[sort] = given.float().cpu().numpy()
-        elif hasattr(layer, "num_embeddings"):
-            self.ids.setdefault(id(layer), (layer.num_embeddings, []))[1].append(given.cpu().numpy())
+        with register_module_forward_pre_hook(keep):
+            yield self
 
 
 def network_of(model: Model) -> TorchModel | None:
@@ -134,7 +133,11 @@ def _finite(scores: np.ndarray) -> list[float]:
 
 def item_digests(model: Model, plan: Plan, counts: RunCounts) -> dict[str, Iterator[tuple[str, JsonObject]]]:
     """Config -> its items, sorted, with digests of texts, token ids and (of clips that were read) frames."""
-    tokens = _token_digests(model, plan.texts)
+    tokens: dict[str, str] = {}  # text -> a digest of its token ids, of models that say how they read texts
+    if (ids_of := getattr(model.tokens, "ids", None)) is not None:
+        for begin in range(0, len(plan.texts), 1024):
+            block = plan.texts[begin : begin + 1024]
+            tokens.update({text: digest(repr(ids))[:8] for text, ids in zip(block, ids_of(block), strict=True)})
 
     def entries(table: PlannedTable) -> Iterator[tuple[str, JsonObject]]:
         for at, item in table.group.items.by_id():
@@ -147,15 +150,6 @@ def item_digests(model: Model, plan: Plan, counts: RunCounts) -> dict[str, Itera
             yield item.id, entry
 
     return {table.group.config: entries(table) for table in reversed(plan.tables)}
-
-
-def _token_digests(model: Model, texts: Sequence[str]) -> dict[str, str]:
-    """Text -> a digest of its token ids; {} of models that do not say how they read texts."""
-    if (ids_of := getattr(model.tokens, "ids", None)) is None:
-        return {}
-    blocks = (texts[begin : begin + 1024] for begin in range(0, len(texts), 1024))
-    pairs = chain.from_iterable(zip(block, ids_of(block), strict=True) for block in blocks)
-    return {text: digest(repr(ids))[:8] for text, ids in pairs}
 
 
 def run_evidence(run: Run) -> JsonObject:

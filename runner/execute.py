@@ -206,9 +206,7 @@ def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: 
             "text_encodings_in_all": len(plan.texts),
         },
         "notes": counts.notes,
-        "self_test": {"left_out": True}
-        if run.self_test is None
-        else run.self_test.record(accepted_checks(job.options.accept)),
+        "self_test": run.self_test.record(accepted_checks(job.options.accept)) if run.self_test else {"left_out": True},
         "seconds": seconds,
     }
     if counts.unseen:

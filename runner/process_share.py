@@ -88,10 +88,13 @@ class Run:
             self._leave_out_or_remark_absent(self.model)
             return text_tables(self.model, self.plan, frozenset(self.counts.broken))
         keys = Keys(self.files, self.job.sampling, on_device=self.perturb_on is not None)
+        workers = self.job.options.workers
+        if workers is None:
+            cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4
+            workers = max(1, min(16, cores) // int(os.environ.get("LOCAL_WORLD_SIZE", 1)))
         reader = ClipReader(
-            self.video_root, self.job.sampling, self._workers(), self.counts, frames=self.job.frames,
-            perturb_on=self.perturb_on,
-        )  # fmt: skip
+            self.video_root, self.job.sampling, workers, self.counts, frames=self.job.frames, perturb_on=self.perturb_on
+        )
         if isinstance(self.model, Encoder):
             return self._encode(self.model, keys, reader)
         return self._pairs(self.model, keys, reader)
@@ -171,12 +174,6 @@ class Run:
             total.update(counts)
         self.model_counts = dict(total)
         return pair_tables(pairing, scored)
-
-    def _workers(self) -> int:
-        if self.job.options.workers is not None:
-            return self.job.options.workers
-        local = int(os.environ.get("LOCAL_WORLD_SIZE", 1))
-        return max(1, min(16, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4) // local)
 
     @contextmanager
     def _dealt(

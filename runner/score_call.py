@@ -100,7 +100,12 @@ def make_job(
             raise UsageError(f"--{name} {address}: processes of several machines need a folder that all of them see")
     accepted_checks(options.accept)
     configs = names_in(config)
-    source, kind = _model(str(model), options)
+    kinds = all_kinds()
+    names = [known for kind in kinds.values() for known in kind.names]
+    if options.kind in kinds and any(known.endswith(":") for known in kinds[options.kind].names):
+        names.append(str(model))  # of a served model, which is no file here
+    source = locate(str(model), revision=options.revision, names=tuple(names))
+    kind = choose(source, options.kind)
     kind_options = options_for(kind, {**_owners_options(kind, source, options), **options.options})
     questions: Questions = "left out" if options.questions == "without" else "asked" if kind.asks else "joined"
     loaded = load_set(
@@ -130,38 +135,23 @@ def request_record(
     return {"model": str(model), "dataset": str(dataset), "config": names, **options.request()}
 
 
-def _model(name: str, options: ScoreOptions) -> tuple[ModelSource, Kind]:
-    """Where the model is, and its kind."""
-    kinds = all_kinds()
-    names = [known for kind in kinds.values() for known in kind.names]
-    if options.kind in kinds and any(known.endswith(":") for known in kinds[options.kind].names):
-        names.append(name)  # of a served model, which is no file here
-    source = locate(name, revision=options.revision, names=tuple(names))
-    return source, choose(source, options.kind)
-
-
 def _sampling(kind: Kind, source: ModelSource, options: ScoreOptions) -> Sampling:
-    if options.frames == "owner":
-        return _owners_sampling(kind, source, options)
-    if options.fps is None:
-        if options.sampling == "steps":
-            raise UsageError("--sampling steps takes frames at a rate: give --fps")
-        return Sampling(_frames(kind, source, options.frames), options.sampling, options.accept_damaged)
-    if kind.family != "pair" and not kind.by_rate:
-        raise UsageError(f"--fps goes with models that read any number of frames, which {source.name} does not")
-    return Sampling(options.frames or MOST_FRAMES, options.sampling, options.accept_damaged, options.fps)
-
-
-def _owners_sampling(kind: Kind, source: ModelSource, options: ScoreOptions) -> Sampling:
-    """The frames that the model's owners look at: those of its recipe, or as many as its config says."""
-    if options.fps is not None or options.sampling != "uniform":
-        raise UsageError("--frames owner says at which rate and where frames lie: leave --fps and --sampling out")
-    recipe = recipe_of(source, kind.name)
-    if recipe is not None and (owner := recipe.owner) is not None:
-        return Sampling(owner.frames, owner.policy, options.accept_damaged, *owner.bounds)
-    if kind.frames is None or kind.frames(source.config) is None:
-        raise UsageError(f"--frames owner: frames of {source.name}'s owner are not known: give --frames N, --fps RATE")
-    return Sampling(_frames(kind, source, None), options.sampling, options.accept_damaged)
+    if options.frames == "owner":  # those of its recipe, or as many as its config says
+        if options.fps is not None or options.sampling != "uniform":
+            raise UsageError("--frames owner says at which rate and where frames lie: leave --fps and --sampling out")
+        if (recipe := recipe_of(source, kind.name)) and (owner := recipe.owner):
+            return Sampling(owner.frames, owner.policy, options.accept_damaged, *owner.bounds)
+        if kind.frames is None or kind.frames(source.config) is None:
+            unknown = f"frames of {source.name}'s owner are not known"
+            raise UsageError(f"--frames owner: {unknown}: give --frames N, --fps RATE")
+    elif options.fps is not None:
+        if kind.family != "pair" and not kind.by_rate:
+            raise UsageError(f"--fps goes with models that read any number of frames, which {source.name} does not")
+        return Sampling(options.frames or MOST_FRAMES, options.sampling, options.accept_damaged, options.fps)
+    elif options.sampling == "steps":
+        raise UsageError("--sampling steps takes frames at a rate: give --fps")
+    frames = None if options.frames == "owner" else options.frames
+    return Sampling(_frames(kind, source, frames), options.sampling, options.accept_damaged)
 
 
 def _owners_options(kind: Kind, source: ModelSource, options: ScoreOptions) -> dict[str, str]:

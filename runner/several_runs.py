@@ -14,7 +14,7 @@ from pathlib import Path
 from video_contrast.addresses import address_of
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import Json, cache_dir
-from video_contrast.options import GivenOptions, bind, options_of
+from video_contrast.options import GivenOptions, bind, names_in, options_of
 from video_contrast.runner.device import LOADED
 from video_contrast.runner.job import Job, RunResult
 from video_contrast.runner.kinds import all_kinds
@@ -34,7 +34,7 @@ class RunRequest:
     name: str  # of its folder and its column in the table; unique among the runs
     model: str
     dataset: str
-    configs: tuple[str, ...] | None
+    configs: list[str] | None
     options: ScoreOptions  # with `output`
 
 
@@ -101,13 +101,11 @@ def _own_options(values: GivenOptions, usual: ScoreOptions, place: str) -> Score
     return replace(own, options={**usual.options, **more}) if more else own
 
 
-def _configs(config: Json, place: str) -> tuple[str, ...] | None:
-    if config is None:
-        return None
-    words = config.split(",") if isinstance(config, str) else config
+def _configs(config: Json, place: str) -> list[str] | None:
+    words = [] if config is None else [config] if isinstance(config, str) else config
     if not isinstance(words, list | tuple) or not all(isinstance(word, str) for word in words):
         raise UsageError(f"{place}: config {config!r} is neither a name nor a list of names")
-    return tuple(str(word).strip() for word in words)
+    return names_in(words)
 
 
 def _names(models: Sequence[str]) -> list[str]:

@@ -134,20 +134,17 @@ class VideoFiles(Mapping[str, str]):
         try:
             stat = regular(files.resolve_under(self.root, path))
             known = self._known.get(path, {})
-            return known if is_same(known, stat) else state_of(stat, _digest(file))
+            if is_same(known, stat):
+                return known
+            blob = file.resolve()  # of a large file of the Hub the name of its blob in the cache is the digest
+            of_hub = blob.parent.name == "blobs" and re.fullmatch(r"[0-9a-f]{64}", blob.name)
+            return state_of(stat, blob.name if of_hub else files.sha256(file))
         except VideoContrastError as error:
             return {"error": str(error).removeprefix(f"{file}: ")}
         except OSError as error:
             if error.errno in FULL:
                 raise
             return {"error": error.strerror or str(error)}
-
-
-def _digest(file: Path) -> str:
-    """The sha256 of a file; that of a large one of the Hub is the name of its blob in the cache."""
-    blob = file.resolve()
-    of_hub = blob.parent.name == "blobs" and re.fullmatch(r"[0-9a-f]{64}", blob.name)
-    return blob.name if of_hub else files.sha256(file)
 
 
 def contents(names: Collection[str], root: Path, former: Mapping[str, VideoFile]) -> dict[str, VideoFile]:

@@ -64,7 +64,11 @@ def decoded(
     """
     if store is None:
         return footage.decode(numbers, counter, accept_damaged=accept_damaged)
-    path = store.folder / f"{_key(store.root, clip, numbers, accept_damaged)}.safetensors"
+    # the files as they are now, how the clip is put together, and the frames
+    files = [f"{path} {state((store.root / path).stat())}" for path in clip.paths]
+    segments = [repr(segment) for segment in clip.segments]
+    key = seeds.digest(str(store.root), *files, *segments, accept_damaged, *map(int, numbers)).hex()[:32]
+    path = store.folder / f"{key}.safetensors"
     with suppress(FileNotFoundError, ValueError):
         return read_tensors(path)["frames"]
     mine = Counter()
@@ -78,13 +82,6 @@ def decoded(
         if not mine.damaged and shutil.disk_usage(store.folder).free - frames.nbytes > store.reserve:
             write_tensors(path, {"frames": frames})
     return frames
-
-
-def _key(root: Path, clip: Clip, numbers: Sequence[int], accept_damaged: bool) -> str:
-    """A digest of the files as they are now, of how the clip is put together, and of the frames."""
-    files = [f"{path} {state((root / path).stat())}" for path in clip.paths]
-    segments = [repr(segment) for segment in clip.segments]
-    return seeds.digest(str(root), *files, *segments, accept_damaged, *map(int, numbers)).hex()[:32]
 
 
 BLANK_SIZE = 224

@@ -4,12 +4,13 @@ import json
 import time
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from video_contrast.addresses import address_of
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import JsonObject, read_json
+from video_contrast.files import read_json
 from video_contrast.runner.job import step_of
 from video_contrast.runner.locate import signature
 from video_contrast.runner.options import WatchOptions
@@ -49,7 +50,9 @@ def watch(
     try:
         while True:
             for step, checkpoint in checkpoints_in(folder):
-                files, place = _files(checkpoint), request.output / checkpoint.name
+                files, place = {}, request.output / checkpoint.name
+                with suppress(OSError):  # the training removes old checkpoints
+                    files = signature(checkpoint)
                 if seen.get(checkpoint) == (files, place.exists()):
                     continue
                 if not is_whole(checkpoint):
@@ -59,7 +62,10 @@ def watch(
                     continue
                 options = replace(request, output=place, progress=False)
                 outcome = RunOutcome(checkpoint.name, str(checkpoint), place)
-                if not _is_done(place, files, request_record(checkpoint, dataset, configs, options)):
+                done = False  # told without reading its weights
+                with suppress(OSError, ValueError, VideoContrastError):
+                    done = is_of(RunFolder(place), request_record(checkpoint, dataset, configs, options), files)
+                if not done:
                     with caught() as errors:
                         folder_of_set = find_set(dataset, configs)
                         job = make_job(checkpoint, dataset, configs, folder=folder_of_set, request=options)
@@ -77,21 +83,6 @@ def watch(
     finally:
         if frames is not None:
             frames.remove()
-
-
-def _files(folder: Path) -> dict[str, list[int]]:
-    try:
-        return signature(folder)
-    except OSError:  # the training removes old checkpoints
-        return {}
-
-
-def _is_done(output: Path, files: dict[str, list[int]], request: JsonObject) -> bool:
-    """Whether the run of a checkpoint is finished, told without reading its weights."""
-    try:
-        return is_of(RunFolder(output), request, files)
-    except (OSError, ValueError, VideoContrastError):
-        return False
 
 
 STATE = "trainer_state.json"  # the last file that the library's trainer writes
@@ -120,27 +111,19 @@ def is_whole(folder: Path) -> bool:
         if not config or not weights:
             return False
         written = max(path.stat().st_mtime for path in weights)
-        ended = _changed(folder / STATE) >= written
-        done = ended or time.time() - max(path.stat().st_mtime for path in files) >= AT_REST
+        done = time.time() - max(path.stat().st_mtime for path in files) >= AT_REST
+        with suppress(OSError, ValueError):  # written to its end
+            json.loads((folder / STATE).read_text(encoding="utf-8"))
+            done = done or (folder / STATE).stat().st_mtime >= written
         return done and _has_shards(folder) and all(map(_is_whole_file, weights))
     except (OSError, ValueError):  # it is being written, or has just been removed
         return False
 
 
-def _changed(path: Path) -> float:
-    """When a file of JSON was written to its end; 0 where it was not."""
-    try:
-        json.loads(path.read_text(encoding="utf-8"))
-        return path.stat().st_mtime
-    except (OSError, ValueError):
-        return 0.0
-
-
 def _has_shards(folder: Path) -> bool:
     """Whether every file is there that an index of weights names."""
     indices = [(index.parent, read_json(index)) for index in folder.rglob("*.index.json")]
-    named = {parent / name for parent, index in indices for name in index["weight_map"].values()}
-    return all(path.is_file() for path in named)
+    return all((parent / name).is_file() for parent, index in indices for name in index["weight_map"].values())
 
 
 def _is_whole_file(path: Path) -> bool:
