@@ -1,10 +1,9 @@
 """Encoding: the missing views and texts of a plan, chunk by chunk, into the store.
 
 Frames that edited clips share are decoded and encoded once, whatever number of edits shows them, by encoders that look
-at frames one by one (`Encoder.pool_frames`). The frames' rows lie in the store as those of clips do, so a killed run
-goes on with them and other runs find them; a clip's row is pooled from them. An edit that plays its parts in another
-order is made of the very same rows. Each frame is shown to the model in its own size, as in its source clip, whatever
-it is joined with: only where a model is given one array must the parts of a clip be scaled.
+at frames one by one (`Encoder.pool_frames`). Their rows lie in the store as those of clips do, and a clip's row is
+pooled from them. Each frame is shown to the model in its own size: only where a model is given one array must the parts
+of a clip be scaled.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

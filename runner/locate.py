@@ -1,11 +1,8 @@
 """Where a model is: a baseline's name, a packaged checkpoint, a folder, or the Hub; adapters and their base.
 
-Nothing heavy is imported. A local path is looked at before the Hub is; the Hub is asked once and quickly, and where it
-cannot be reached its cache is read.
-
-Adapters (LoRA) are a folder as peft saves them: `adapter_config.json`, which names the base, and their weights.
-`base.json` beside them, where `teach` wrote it, holds a digest of the base's files, so that a base that was replaced
-under the same name is noticed.
+Nothing heavy is imported. A local path is looked at before the Hub is, and its cache where it cannot be reached.
+Adapters (LoRA) are a folder as peft saves them; `base.json` beside them, where `teach` wrote it, holds a digest of the
+base's files, so that a base that was replaced under the same name is noticed.
 """
 
 import hashlib

@@ -51,7 +51,7 @@ class Run:
     perturb_on: str | None = None  # the torch device of perturbations that have a kernel there; None: numpy
     counts: RunCounts = field(default_factory=RunCounts)  # of this process, since its last chunk
     total: RunCounts = field(default_factory=RunCounts)  # of all processes; in the first one, once all is done
-    model_counts: dict[str, int] = field(default_factory=dict)  # summed over all results, whoever computed them
+    model_counts: Counter[str] = field(default_factory=Counter)  # summed over all results, whoever computed them
     began: float = field(default_factory=time.monotonic)
     self_test: SelfTest | None = None  # of the model, before anything was scored; None where it was left out
 
@@ -169,10 +169,8 @@ class Run:
         scored.refresh()
         requests = (request for clip in clips for request in pairing.of_clip(clip) if request.key in scored)
         counted = {request.key: counts for request in requests if (counts := scored.get(request.key).counts)}
-        total: Counter[str] = Counter()
         for counts in counted.values():
-            total.update(counts)
-        self.model_counts = dict(total)
+            self.model_counts.update(counts)
         return pair_tables(pairing, scored)
 
     @contextmanager

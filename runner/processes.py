@@ -1,13 +1,9 @@
 """The processes of a run: which of them this is, what they tell each other, and how work is dealt out to them.
 
-They talk through the store of their launcher, meet within minutes or not at all, and afterwards one may wait long for
-the others (the first one joins and measures alone). Every process has a pulse in the store; one whose pulse has
-stopped, by the clock of whoever looks, has ended.
-
-A process takes the next chunk of a stage when it is through with its last (`WorkQueue`), so a slow one delays nobody,
-and the chunks of one that ended are taken by others. What is in a chunk depends on the plan alone, so every row comes
-out the same to the last bit whoever computes it, and a chunk that two processes carried out (one was believed to have
-ended) is the same twice.
+They talk through the store of their launcher, in which every process has a pulse; one whose pulse has stopped, by the
+clock of whoever looks, has ended. A process takes the next chunk of a stage when it is through with its last
+(`WorkQueue`), and the chunks of one that ended are taken by others. What is in a chunk depends on the plan alone, so
+every row comes out the same to the last bit, whoever computes it and how often.
 """
 
 import datetime

@@ -1,12 +1,10 @@
 """Other plausible settings of a model: does one of them tell true captions from false ones clearly better?
 
-`ALTERNATIVES` is the table of what is tried. Each entry yields the settings that apply to a model, and a setting is a
-context in which a probe scores under it. Items are `ITEMS` of the set and the golden eight.
-
-A margin is by how much the true caption of a clip beats the mean of the false ones, in standard deviations of a clip's
-scores under the same setting, so that settings of other scales compare. A setting is "clearly better" where it adds at
-least `CLEARLY` to the margin, the paired test over clips says so after Holm's correction over all that were tried
-(p < `LEVEL`), and true captions beat more than half of the false ones under it (p < `WINS`).
+`ALTERNATIVES` is the table of what is tried: each entry yields the settings that apply to a model. A margin is by how
+much the true caption of a clip beats the mean of the false ones, in standard deviations of a clip's scores under the
+same setting, so that settings of other scales compare. A setting is "clearly better" where it adds at least `CLEARLY`
+to the margin, the paired test over clips says so after Holm's correction over all that were tried (p < `LEVEL`), and
+true captions beat more than half of the false ones under it (p < `WINS`).
 """
 
 import copy

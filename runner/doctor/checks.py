@@ -5,10 +5,6 @@ reactions    to another clip, grey frames, the inside of frames, order, times, a
 captions     reach the model whole: their ends show or are counted as cut; upper case and other scripts are said
 truth        true captions beat those of other clips more often than chance: a wrong prompt or a turned sign breaks it
 pictures     the pixels that reach the network are those that the checkpoint's own processor makes of the same frames
-
-Scores of a turned, mirrored or grey picture look as good as others; its pixels do not. One picture of each golden clip
-is shown as a frame, so that the frames differ clearly, and the input of the first layers is compared with what the
-processor, loaded anew, gives for the frames as they are and for each of `CHANGES`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -426,7 +422,11 @@ CHANGES: dict[str, Frames] = {
 
 
 def check_pictures(probe: Probe, source: ModelSource) -> Outcome:
-    """The verdict "pictures"; "fact" where there is nothing to compare: no processor, or other numbers of pixels."""
+    """The verdict "pictures"; "fact" where there is nothing to compare: no processor, or other numbers of pixels.
+
+    Scores of a turned or grey picture look as good as others; its pixels do not. One picture of each golden clip is
+    shown as a frame, and the input of the first layers compared with what the processor, loaded anew, makes of them.
+    """
     untested = "not tested: the model's processor gives no pixels to compare with"
     has_pixels = source.config and network_of(probe.model) is not None
     if not has_pixels or (loaded := _reference(source)) is None:

@@ -5,16 +5,9 @@ A kind is one file of this folder (or of another package, through the entry poin
     @kind("my_kind", architectures=("MyModel",), summary="...", requirements="nothing", tested=("MyModel",))
     def load(source: ModelSource, settings: LoadOptions) -> Encoder | PairScorer | TextScorer: ...
 
-The returned object is of one of three families, and the engine asks nothing else of it:
-
-- `Encoder`     videos and texts are encoded apart and joined: a dual encoder by the matrix product, a late-joining
-                one (X-CLIP) by its own `join`. Each unique video and each unique text is encoded once.
-- `PairScorer`  scores the captions of one clip together; sees each clip once.
-- `TextScorer`  scores texts without pixels (baselines, precomputed matrices); no video is decoded.
-
-A kind loads a model and scores; it knows nothing of sets, files, processes or perturbations. It is given frames as
-sampled, and never samples itself. It imports torch and transformers inside its functions, so that listing the kinds
-costs nothing.
+The returned object is of one of three families, and the engine asks nothing else of it. A kind loads a model and
+scores; it knows nothing of sets, files, processes or perturbations. It is given frames as sampled, and never samples
+itself. It imports torch and transformers inside its functions, so that listing the kinds costs nothing.
 """
 
 from abc import ABC, abstractmethod
@@ -87,7 +80,7 @@ class Model(ABC):  # noqa: B024  its families have the abstract methods
 
 
 class Encoder(Model):
-    """Encodes videos and texts apart. The rows must not depend on what else is in the batch (beyond rounding)."""
+    """Encodes each video and each text once. The rows must not depend on what else is in the batch, beyond rounding."""
 
     # how many numbers a vector has, where a row holds several of them one after the other (late interaction): such rows
     # end in zeros where others are longer; None where a row is one vector
@@ -152,7 +145,7 @@ class DualEncoder(Encoder):
 
 
 class PairScorer(Model):
-    """Scores captions given a clip."""
+    """Scores the captions of one clip together."""
 
     coarse: Encoder | None = None  # a cheap encoder of the same checkpoint
     # with `coarse`, in retrieval only so many texts of a clip (the best by `coarse`) are scored; the others rank below
@@ -205,7 +198,7 @@ class LabelledItem:
 
 
 class TextScorer(Model):
-    """Scores texts for a clip that is known by name only."""
+    """Scores texts for a clip that is known by name only (baselines, precomputed matrices); no video is decoded."""
 
     needs_clips: bool = False  # whether clips that are missing are left out, as for a model that looks at them
 

@@ -1,11 +1,9 @@
 """Scorers that never look at a video: random, constant, and blind.
 
-They stand beside every table. `blind` scores a caption by what the texts of the set give away. By default it is the
-stronger of the blind models of a set's audit (`audit.blind_models`): a classifier of word n-grams or a word trigram
-model, learned from the set itself with its labels; no caption is scored by a model that has seen it, or an item of the
-same video. Answers are read without their question, and learned wherever they stand. Of too few items, the number of
-words decides, as in their audit. `--lm MODEL` takes a causal language model of transformers instead: what reads better
-is taken for true.
+`blind` scores a caption by what the texts of the set give away: by the stronger of the blind models of a set's audit
+(`audit.blind_models`), learned from the set itself with its labels. No caption is scored by a model that has seen it,
+or an item of the same video. `--lm MODEL` takes a causal language model of transformers instead: what reads better is
+taken for true.
 """
 
 from collections.abc import Sequence

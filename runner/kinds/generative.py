@@ -8,13 +8,10 @@ Three ways to score a caption, all from one forward pass over the video (`Prefix
 - `letter`  the log-probability of the candidate's letter among all letters; `rotate` asks once a rotation,
             `latin` asks once, with rotations balanced over the items
 
-A prompt of P tokens with C endings of S tokens costs P + C*S instead of C*(P + S). The endings are padded on the
-right and no attention mask is given: in a causal model a token never sees what stands after it, so padding changes
-nothing. Models with positions in time and space (M-RoPE) are told all positions, computed from the whole prompt:
-where the temporal extent of a video exceeds the spatial one, what they infer depends on where the prompt is cut.
-
-Layers with a recurrent state (linear attention, Mamba, short convolutions) update it in place, so every ending starts
-from a copy of the state after the prompt; the copies that padding spoils are thrown away with their batch.
+The endings are padded on the right and no attention mask is given: in a causal model a token never sees what stands
+after it. Models with positions in time and space (M-RoPE) are told all positions, computed from the whole prompt: where
+the temporal extent of a video exceeds the spatial one, what they infer depends on where the prompt is cut. Recurrent
+layers update their state in place, so every ending starts from a copy of the state after the prompt.
 """
 
 import copy

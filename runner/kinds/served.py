@@ -1,12 +1,9 @@
 """A video model or an embedder behind an OpenAI-compatible endpoint (vLLM, TGI, hosted): frames go as images.
 
-`yesno` asks once a caption, `letter` once an item (or once a rotation), and answers are kept. Where the server returns
-log-probabilities they are the score; where it does not, the answer's words are (`prompts.read_answers`), and one that
-is no option is counted. `loglik` asks for the log-probabilities of the captions themselves, after a test of the server.
-
-An embedder takes captions and clips as chat messages at `/v1/embeddings`, as vLLM does; they are joined by their
-cosine. Before anything is encoded the same texts are asked for twice, one by one and all at once in the reverse order:
-they must come back as the same vectors.
+Where the server returns log-probabilities they are the score; where it does not, the answer's words are
+(`prompts.read_answers`), and one that is no option is counted. `loglik` asks for the log-probabilities of the captions
+themselves, after a test of the server. An embedder takes captions and clips as chat messages at `/v1/embeddings`, as
+vLLM does.
 """
 
 import math
@@ -282,7 +279,7 @@ class ServedEmbedder(DualEncoder):
         return messages
 
     def _test(self) -> None:
-        """The canary, once a process."""
+        """Once a process, before anything is encoded: the same texts in other company must come back the same."""
         with self._testing:
             if self.canary is not None:
                 return

@@ -4,11 +4,6 @@ Log-probabilities of captions are asked for in two ways: `prompt_logprobs` (vLLM
 (Fireworks, Together, vLLM). The caption is the assistant's message; its tokens are found in the prompt by their text,
 spaces apart: servers that decode tokens one by one lose the space before a word. The template brings the first token of
 the prompt: no server adds one to a chat.
-
-Servers are known to be wrong here: with a prefix cache the values depended on what was asked before
-(https://github.com/vllm-project/vllm/pull/42245). So before anything is scored the same captions are asked for twice,
-one after the other and then all at once in the reverse order, and what the model itself says is asked for as if it were
-a caption: its tokens must have the log-probabilities with which they were generated.
 """
 
 import base64
@@ -185,6 +180,8 @@ class Likelihood:
     def canary(self, sent: SentClip, captions: Sequence[str]) -> dict[str, float]:
         """Tests the server; nothing is kept, and nothing comes from the store.
 
+        With a prefix cache values depended on what was asked before (https://github.com/vllm-project/vllm/pull/42245):
+        so the same captions are asked for twice, one after the other and then all at once in the reverse order.
         Returns the largest differences, in nats a token. Raises VideoContrastError: the server does not return
         log-probabilities, or wrong ones.
         """
