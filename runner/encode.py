@@ -23,7 +23,7 @@ from video_contrast.runner.kinds.late_interaction import stacked
 from video_contrast.runner.memory import Batcher, Done, RunCounts
 from video_contrast.runner.plan import Plan
 from video_contrast.runner.views import blank, decoded, need_of
-from video_contrast.video import Clip, Counter, EditedFootage, Picture, UnseenEdit, footage_of, mirrored_picture
+from video_contrast.video import Clip, Counter, EditedFootage, UnseenEdit, footage_of, mirrored_picture
 
 BLIND = Visual("blind")
 
@@ -216,11 +216,10 @@ def shared_frames(encoding: Encoding, reader: ClipReader) -> SharedFrames:
             assert isinstance(footage, EditedFootage)
             for visual in visuals:
                 numbers = need_of(visual, clip, footage, reader.sampling).numbers
-                keys = tuple(_key(encoding, clip, footage, int(number)) for number in numbers)
-                for key, number in zip(keys, numbers.tolist(), strict=True):
-                    if key not in places:
-                        places[key] = _place(clip, footage, number)
-                views.append(SharedView(clip, visual, keys, numbers))
+                frames = [_shared_frame(encoding, clip, footage, number) for number in numbers.tolist()]
+                for key, frame in frames:
+                    places.setdefault(key, frame)
+                views.append(SharedView(clip, visual, tuple(key for key, _ in frames), numbers))
         except VideoContrastError as error:
             encoding.counts.broken[clip] = str(error)
             if isinstance(error, UnseenEdit):
@@ -228,32 +227,21 @@ def shared_frames(encoding: Encoding, reader: ClipReader) -> SharedFrames:
     return SharedFrames(tuple(views), places)
 
 
-def _key(encoding: Encoding, clip: Clip, footage: EditedFootage, number: int) -> str:
-    """The key of a picture: what it is made of, wherever it is shown."""
+def _shared_frame(encoding: Encoding, clip: Clip, footage: EditedFootage, number: int) -> tuple[str, SharedFrame]:
+    """The key of a picture of a clip (what it is made of, wherever it is shown), and where it is found."""
     picture = footage.timeline.pictures[number]
     parts: list[seeds.Part] = ["frame", encoding.keys.version, "own size"]
-    if _made_for_clip(clip, picture):
+    segment = clip.segments[picture.first.segment]
+    frame = SharedFrame(clip, Clip(segment.video_path, segment.video_path), picture.first.number, segment.mirrored)
+    if picture.second is not None or not segment.video_path:  # grey or a mixture: made in the size of its clip
         parts += [*footage.size, picture.weight]
+        frame = SharedFrame(clip, clip, number, mirrored=False)
     for source in (picture.first, picture.second):
         if source is not None:
             segment = clip.segments[source.segment]
             content = encoding.keys.contents[segment.video_path] if segment.video_path else ""
             parts += [content, source.number, segment.mirrored]
-    return seeds.digest(*parts).hex()[:32]
-
-
-def _place(clip: Clip, footage: EditedFootage, number: int) -> SharedFrame:
-    """Where the frame of a picture is found."""
-    picture = footage.timeline.pictures[number]
-    if _made_for_clip(clip, picture):
-        return SharedFrame(clip, clip, number, mirrored=False)
-    segment = clip.segments[picture.first.segment]
-    return SharedFrame(clip, Clip(segment.video_path, segment.video_path), picture.first.number, segment.mirrored)
-
-
-def _made_for_clip(clip: Clip, picture: Picture) -> bool:
-    """Whether a picture is grey or a mixture: no frame of a file, but made in the size of its clip."""
-    return picture.second is not None or not clip.segments[picture.first.segment].video_path
+    return seeds.digest(*parts).hex()[:32], frame
 
 
 def encode_frames(

@@ -27,6 +27,8 @@ from video_contrast.runner.doctor.probe import Probe, make_probe
 from video_contrast.runner.doctor.result import Outcome
 from video_contrast.runner.evidence import network_of
 from video_contrast.runner.kinds.base import Encoder, product, unit_rows
+from video_contrast.runner.kinds.generated import GeneratedScorer
+from video_contrast.runner.kinds.generative import GenerativeScorer
 from video_contrast.runner.kinds.recipes import recipe_of
 from video_contrast.runner.plan import make_plan
 from video_contrast.runner.process_share import Run
@@ -204,13 +206,12 @@ def options(items: ProbedSet) -> Settings:
                 yield name, _model(partial(_with, **{option.name: choice}))
 
 
-def _with(model: Any, **changes: object) -> Any:
+def _with(model: Any, **changes: Any) -> Any:  # models and options of any kind
     """A model with other options of its kind, and the same weights."""
-    if hasattr(model, "chat"):
-        return type(model)(model.model, model.chat.processor, replace(model.options, **changes), model.owner)
-    if hasattr(model, "asked"):
-        asked = model.asked
-        return type(model)(asked.model, asked.tokenizer, asked.processor, replace(model.options, **changes))
+    if isinstance(model, GenerativeScorer):
+        return GenerativeScorer(model.model, model.chat.processor, replace(model.options, **changes), model.owner)
+    if isinstance(model, GeneratedScorer):
+        return GeneratedScorer(model.model, model.tokenizer, model.processor, replace(model.options, **changes))
     changed = copy.copy(model)
     for name, value in changes.items():
         attribute = name.removeprefix("itm_")

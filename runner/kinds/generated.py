@@ -55,118 +55,90 @@ def squares(frames: np.ndarray, side: int) -> np.ndarray:
     return np.ascontiguousarray(normal.transpose(0, 3, 1, 2))
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What an interface has to ask with."""
-
-    model: TorchModel
-    tokenizer: Tokenizer
-    processor: Processor | None  # None where the interface needs none
-    options: GeneratedOptions
-
-    @property
-    def generation(self) -> dict[str, Any]:
-        """Greedy, and short."""
-        return {"max_new_tokens": self.options.max_new_tokens, "do_sample": False}
-
-    def known(self, method: str, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of the arguments that a method of the model names."""
-        names = inspect.signature(getattr(self.model, method)).parameters
-        return {name: value for name, value in values.items() if name in names}
-
-    def generated(self, inputs: Mapping[str, Any]) -> str:
-        """What the model's `generate` adds to a prompt; some return the prompt with it."""
-        output = self.model.generate(**inputs, **self.generation)[0]
-        ids: list[int] = output.tolist()
-        prompt: list[int] = next((inputs[name][0].tolist() for name in ("input_ids", "inputs") if name in inputs), [])
-        added = ids[len(prompt) :] if ids[: len(prompt)] == prompt else ids
-        return str(self.tokenizer.decode(added, skip_special_tokens=True))
-
-
-def _chat_of_squares(asked: Asked, clip: ClipFrames | None, question: str) -> object:
+def _chat_of_squares(scorer: "GeneratedScorer", clip: ClipFrames | None, question: str) -> object:
     import torch
 
     if clip is None:
-        return asked.model.chat(asked.tokenizer, None, question, asked.generation)
-    config = asked.model.config
+        return scorer.model.chat(scorer.tokenizer, None, question, scorer.generation)
+    config = scorer.model.config
     vision = getattr(config, "vision_config", None)
     sides = (getattr(config, "force_image_size", None), getattr(vision, "image_size", None))
     side = next((int(each) for each in sides if each), SIDE)
-    pixels = torch.from_numpy(squares(clip.frames, side)).to(asked.model.device, asked.model.dtype)
+    pixels = torch.from_numpy(squares(clip.frames, side)).to(scorer.model.device, scorer.model.dtype)
     lines = "".join(f"Frame{n}: <image>\n" for n in range(1, len(clip.frames) + 1))
     patches = [1] * len(clip.frames)
-    return asked.model.chat(asked.tokenizer, pixels, lines + question, asked.generation, num_patches_list=patches)
+    return scorer.model.chat(scorer.tokenizer, pixels, lines + question, scorer.generation, num_patches_list=patches)
 
 
-def _chat_of_messages(asked: Asked, clip: ClipFrames | None, question: str) -> object:
-    known = inspect.signature(asked.model.chat).parameters
+def _chat_of_messages(scorer: "GeneratedScorer", clip: ClipFrames | None, question: str) -> object:
+    known = inspect.signature(scorer.model.chat).parameters
     settings: dict[str, Any] = {
-        "image": None, "tokenizer": asked.tokenizer, "sampling": False, "use_image_id": False, "max_slice_nums": 1,
-        "max_new_tokens": asked.options.max_new_tokens,
+        "image": None, "tokenizer": scorer.tokenizer, "sampling": False, "use_image_id": False, "max_slice_nums": 1,
+        "max_new_tokens": scorer.options.max_new_tokens,
     }  # fmt: skip
     takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
     given = {name: value for name, value in settings.items() if name in known or (takes_all and name != "image")}
-    return asked.model.chat(msgs=[{"role": "user", "content": [*loading.images_of(clip), question]}], **given)
+    return scorer.model.chat(msgs=[{"role": "user", "content": [*loading.images_of(clip), question]}], **given)
 
 
-def _chat_of_file(asked: Asked, clip: ClipFrames | None, question: str) -> object:
+def _chat_of_file(scorer: "GeneratedScorer", clip: ClipFrames | None, question: str) -> object:
     """A file of the sampled frames and no others, as long as the clip: its own sampling finds these alone."""
     if clip is None:
-        raise UsageError(f"{type(asked.model).__name__} is asked with a file only, never without a video")
+        raise UsageError(f"{type(scorer.model).__name__} is asked with a file only, never without a video")
     count = len(clip.frames)
     rate = count / clip.seconds if clip.seconds else 1.0
-    given = {"max_num_frames": count, "generation_config": asked.generation, "return_history": False}
+    given = {"max_num_frames": count, "generation_config": scorer.generation, "return_history": False}
     with tempfile.TemporaryDirectory() as folder:
         path = write_video(Path(folder) / "clip.mp4", clip.frames, rate, quality="lossless")
-        settings = asked.known("chat", {**given, "media_dict": {"video_read_type": "decord"}})
-        return asked.model.chat(video_path=str(path), tokenizer=asked.tokenizer, user_prompt=question, **settings)
+        settings = scorer.known("chat", {**given, "media_dict": {"video_read_type": "decord"}})
+        return scorer.model.chat(video_path=str(path), tokenizer=scorer.tokenizer, user_prompt=question, **settings)
 
 
-def _inputs_of_messages(asked: Asked, clip: ClipFrames | None, question: str) -> object:
+def _inputs_of_messages(scorer: "GeneratedScorer", clip: ClipFrames | None, question: str) -> object:
     video = [{"type": "video", "video": loading.images_of(clip)}] if clip is not None else []
     messages = [{"role": "user", "content": [*video, {"type": "text", "text": question}]}]
-    settings = asked.known("preprocess_inputs", {"add_generation_prompt": True, "enable_thinking": False})
-    prepared = asked.model.preprocess_inputs(messages=messages, **settings)
+    settings = scorer.known("preprocess_inputs", {"add_generation_prompt": True, "enable_thinking": False})
+    prepared = scorer.model.preprocess_inputs(messages=messages, **settings)
     inputs = dict(zip(("inputs", "pixel_values", "grid_thws"), prepared, strict=True))
-    return asked.generated(loading.on_device(inputs, asked.model))
+    return scorer.generated(loading.on_device(inputs, scorer.model))
 
 
-def _inputs_of_images(asked: Asked, clip: ClipFrames | None, question: str) -> object:
+def _inputs_of_images(scorer: "GeneratedScorer", clip: ClipFrames | None, question: str) -> object:
     import torch
 
     images = loading.images_of(clip)
     query = "".join("<image>\n" for _ in images) + question
-    prepared = asked.model.preprocess_inputs(query, images, **asked.known("preprocess_inputs", {"max_partition": 1}))
+    prepared = scorer.model.preprocess_inputs(query, images, **scorer.known("preprocess_inputs", {"max_partition": 1}))
     names = ("input_ids", "pixel_values", "grid_thws")
-    inputs = loading.on_device(dict(zip(names, prepared[1:], strict=False)), asked.model)
+    inputs = loading.on_device(dict(zip(names, prepared[1:], strict=False)), scorer.model)
     inputs["input_ids"] = inputs["input_ids"][None]
-    inputs["attention_mask"] = torch.ne(inputs["input_ids"], asked.tokenizer.pad_token_id)
+    inputs["attention_mask"] = torch.ne(inputs["input_ids"], scorer.tokenizer.pad_token_id)
     if "grid_thws" not in inputs:  # one entry a conversation, before images of any size went into one tensor
         inputs["pixel_values"] = [inputs["pixel_values"]]
-    return asked.generated({"inputs": inputs.pop("input_ids"), **inputs})
+    return scorer.generated({"inputs": inputs.pop("input_ids"), **inputs})
 
 
-def _processor_of_model(asked: Asked, clip: ClipFrames | None, question: str) -> object:
+def _processor_of_model(scorer: "GeneratedScorer", clip: ClipFrames | None, question: str) -> object:
     content = question if clip is None else f"<|video|>\n{question}"
     messages = [{"role": "user", "content": content}, {"role": "assistant", "content": ""}]
-    processor = asked.model.init_processor(asked.tokenizer)
+    processor = scorer.model.init_processor(scorer.tokenizer)
     inputs = processor(messages, images=None, videos=None if clip is None else [loading.images_of(clip)])
-    more = {"tokenizer": asked.tokenizer, "decode_text": True}
-    return asked.model.generate(**loading.on_device(inputs, asked.model), **more, **asked.generation)[0]
+    more = {"tokenizer": scorer.tokenizer, "decode_text": True}
+    return scorer.model.generate(**loading.on_device(inputs, scorer.model), **more, **scorer.generation)[0]
 
 
-def _processor_of_conversation(asked: Asked, clip: ClipFrames | None, question: str) -> object:
+def _processor_of_conversation(scorer: "GeneratedScorer", clip: ClipFrames | None, question: str) -> object:
     video = []
     if clip is not None:
         told = {"num_frames": len(clip.frames), "timestamps": [float(time) for time in clip.times]}
         video = [{"type": "video", "video": loading.images_of(clip), **told}]
     conversation = [{"role": "user", "content": [*video, {"type": "text", "text": question}]}]
-    assert asked.processor is not None  # that of VideoLLaMA 3, Penguin-VL
-    inputs = asked.processor(conversation=conversation, return_tensors="pt", add_generation_prompt=True)
-    return asked.generated(loading.on_device(inputs, asked.model))
+    assert scorer.processor is not None  # that of VideoLLaMA 3, Penguin-VL
+    inputs = scorer.processor(conversation=conversation, return_tensors="pt", add_generation_prompt=True)
+    return scorer.generated(loading.on_device(inputs, scorer.model))
 
 
-Ask = Callable[[Asked, ClipFrames | None, str], object]
+Ask = Callable[["GeneratedScorer", ClipFrames | None, str], object]
 # Method, what it takes, and how it is asked: the first that a model has is taken.
 INTERFACES: tuple[tuple[str, frozenset[str], Ask], ...] = (
     ("chat", frozenset({"pixel_values", "question"}), _chat_of_squares),  # InternVL 2 to 3.5, InternVideo2.5, SAIL-VL
@@ -202,8 +174,9 @@ class GeneratedScorer(AskedScorer):
         self, model: TorchModel, tokenizer: Tokenizer, processor: Processor | None, options: GeneratedOptions
     ) -> None:
         self.model = model
+        self.tokenizer = tokenizer
+        self.processor = processor
         self.options = options
-        self.asked = Asked(model, tokenizer, processor, options)
         self.together = options.scoring == "letter"
         self.question = ""
         self.templates: ChatPrompts | None = None  # of models that are asked through a chat template
@@ -211,6 +184,24 @@ class GeneratedScorer(AskedScorer):
         self._reserved = control_tokens(tokenizer, MEDIA)
         self._head = output_layer(model)
         self.in_steps = self._head is None
+
+    @property
+    def generation(self) -> dict[str, Any]:
+        """Greedy, and short."""
+        return {"max_new_tokens": self.options.max_new_tokens, "do_sample": False}
+
+    def known(self, method: str, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of the arguments that a method of the model names."""
+        names = inspect.signature(getattr(self.model, method)).parameters
+        return {name: value for name, value in values.items() if name in names}
+
+    def generated(self, inputs: Mapping[str, Any]) -> str:
+        """What the model's `generate` adds to a prompt; some return the prompt with it."""
+        output = self.model.generate(**inputs, **self.generation)[0]
+        ids: list[int] = output.tolist()
+        prompt: list[int] = next((inputs[name][0].tolist() for name in ("input_ids", "inputs") if name in inputs), [])
+        added = ids[len(prompt) :] if ids[: len(prompt)] == prompt else ids
+        return str(self.tokenizer.decode(added, skip_special_tokens=True))
 
     def _of_processor(self, model: TorchModel, processor: Processor | None) -> tuple[str, Ask]:
         if processor is None or not hasattr(model, "generate"):
@@ -222,8 +213,8 @@ class GeneratedScorer(AskedScorer):
             return "processor(conversation)", _processor_of_conversation
         templates = self.templates = ChatPrompts(model, processor, frames_as=self.options.frames_as)
 
-        def ask(asked: Asked, clip: ClipFrames | None, question: str) -> object:
-            return asked.generated(templates.prompt(clip, question).inputs)
+        def ask(_: GeneratedScorer, clip: ClipFrames | None, question: str) -> object:
+            return self.generated(templates.prompt(clip, question).inputs)
 
         return f"chat template, frames as {templates.frames_as}", ask
 
@@ -248,12 +239,11 @@ class GeneratedScorer(AskedScorer):
         with torch.inference_mode(), torch.random.fork_rng(), heard(self._head) as logits:
             torch.manual_seed(self.options.option_seed)
             try:
-                answer = self._ask(self.asked, clip, broken_up(question, self._reserved))
+                answer = self._ask(self, clip, broken_up(question, self._reserved))
             except (AttributeError, TypeError, KeyError, IndexError, AssertionError, ImportError) as error:
-                model = self.asked.model
                 raise VideoContrastError(
-                    f"{type(model).__name__}, asked by {self.interface}: {type(error).__name__}: {error}"
-                    f"{loading.own_code(vars(model.config))}"
+                    f"{type(self.model).__name__}, asked by {self.interface}: {type(error).__name__}: {error}"
+                    f"{loading.own_code(vars(self.model.config))}"
                 ) from error
         text = str(answer[0] if isinstance(answer, tuple | list) else answer)
         return Answer(text=text, alternatives=self._alternatives(text, logits, names))
@@ -262,7 +252,7 @@ class GeneratedScorer(AskedScorer):
         self, text: str, logits: Sequence[Tensor], names: Sequence[str]
     ) -> list[list[tuple[str, float]]] | None:
         """The likeliest tokens at each place and those asked for; None where the likeliest are not the text."""
-        tokenizer = self.asked.tokenizer
+        tokenizer = self.tokenizer
         likeliest = tokenizer.decode([int(row.argmax()) for row in logits], skip_special_tokens=True)
         if not logits or text.strip() not in likeliest:
             return None
@@ -280,7 +270,7 @@ class GeneratedScorer(AskedScorer):
     def facts(self) -> JsonObject:
         """The class that ran, how it was asked, and the first question."""
         return {
-            "class": type(self.asked.model).__name__,
+            "class": type(self.model).__name__,
             "interface": self.interface,
             "scoring": self.options.scoring,
             "rotations": self.options.rotations,

@@ -21,32 +21,19 @@ from video_contrast.chat_model import Answer, AnswerStore, ChatModel, Cost, Mess
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject, cache_dir
 from video_contrast.question_text import Question
-from video_contrast.runner.kinds import prompts
+from video_contrast.runner.kinds import prompts, served_messages
 from video_contrast.runner.kinds.base import (
     AskedScorer,
     ClipFrames,
     DualEncoder,
-    KindOptions,
     LoadOptions,
     Model,
     ModelSource,
     ScoreResult,
-    Work,
     kind,
 )
 from video_contrast.runner.kinds.chat_prompts import SWITCH
-from video_contrast.runner.kinds.served_messages import (
-    CHARACTERS_A_TOKEN,
-    PROMPT_TOKENS,
-    ROUNDING,
-    EndpointOptions,
-    Likelihood,
-    LogprobsBy,
-    SentClip,
-    estimate,
-    is_log_probability,
-    price_of,
-)
+from video_contrast.runner.kinds.served_messages import EndpointOptions, Likelihood, LogprobsBy, SentClip
 
 AT_ONCE = 16  # clips whose requests may be in flight together; the pace of the endpoint bounds the requests
 ANSWER_TOKENS = 16  # "**", "The answer is (" or an empty block of thoughts may stand before an answer
@@ -82,7 +69,7 @@ class ServedScorer(AskedScorer):
     def __init__(self, chat: ChatModel, options: ServedOptions | None = None) -> None:
         self.options = options or ServedOptions()
         loglik = self.options.scoring == "loglik"
-        self.likelihood = Likelihood.of(chat, self.options.logprobs_by) if loglik else None
+        self.likelihood = Likelihood(chat, self.options.logprobs_by) if loglik else None
         chat.parameters = {"max_tokens": ANSWER_TOKENS, "temperature": 0.0} | chat.parameters
         chat.read = _refusing(chat)
         self.chat = chat
@@ -135,9 +122,8 @@ class ServedScorer(AskedScorer):
             if self.canary is None:
                 self.canary = by.canary(sent, captions)
         [text] = prompts.questions_about(captions, self.options, question=question)
-        logs = [[log for _, log in tokens or ()] for tokens in by.log_probabilities(sent, captions, text, cost)]
-        known = [(sum(own), len(own)) if own and all(map(is_log_probability, own)) else None for own in logs]
-        return prompts.likelihood_scores(known, captions, self.options.norm)
+        logs = by.log_probabilities(sent, captions, text, cost)
+        return prompts.likelihood_scores(logs, captions, self.options.norm)
 
     def _read(
         self, sent: SentClip, cost: ServedCost, questions: list[str], names: Sequence[str], options: prompts.OptionTexts
@@ -176,7 +162,7 @@ def _refusing(chat: ChatModel) -> Callable[[object], Answer]:
     def checked(output: object) -> Answer:
         answer = read(output)
         for token, log in (pair for alternatives in answer.get("alternatives") or () for pair in alternatives):
-            if not (math.isfinite(log) and log <= ROUNDING):
+            if not (math.isfinite(log) and log <= served_messages.ROUNDING):
                 raise VideoContrastError(
                     f"{chat.model} at {chat.where}: {log:g} is no "
                     f"log-probability (of {token!r}), so it cannot be scored by its answers"
@@ -195,7 +181,7 @@ def _refusing(chat: ChatModel) -> Callable[[object], Answer]:
     asks=True,
     options=ServedOptions,
     tested=("an OpenAI-compatible endpoint",),
-    estimate=estimate,
+    estimate=served_messages.estimate,
     version="2",
 )
 def load(source: ModelSource, settings: LoadOptions) -> ServedScorer:
@@ -336,15 +322,6 @@ class ServedEmbedder(DualEncoder):
         return vector
 
 
-def embedder_estimate(work: Work, options: KindOptions) -> dict[str, float]:
-    """Requests, tokens and price of a run: every view and every caption once."""
-    requests = work.clips + work.texts
-    frames = work.clips * work.frames * float(options.get("tokens_per_frame", 256))
-    tokens = frames + requests * PROMPT_TOKENS + work.text_characters / CHARACTERS_A_TOKEN
-    counts = {"requests": requests, "prompt_tokens": round(tokens)}
-    return counts | price_of(counts, options)
-
-
 @kind(
     "served_embedder",
     family="encoder",
@@ -354,7 +331,7 @@ def embedder_estimate(work: Work, options: KindOptions) -> dict[str, float]:
     names=(SCHEME,),
     options=EmbedderOptions,
     tested=("an OpenAI-compatible endpoint",),
-    estimate=embedder_estimate,
+    estimate=served_messages.embedder_estimate,
 )
 def load_embedder(source: ModelSource, settings: LoadOptions) -> ServedEmbedder:
     """Makes the client; the endpoint is first asked when the first text is encoded."""

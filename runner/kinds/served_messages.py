@@ -129,6 +129,15 @@ def estimate(work: Work, options: KindOptions) -> dict[str, float]:
     return counts | price_of(counts, options)
 
 
+def embedder_estimate(work: Work, options: KindOptions) -> dict[str, float]:
+    """Requests, tokens and price of a run: every view and every caption once."""
+    requests = work.clips + work.texts
+    frames = work.clips * work.frames * float(options.get("tokens_per_frame", 256))
+    tokens = frames + requests * PROMPT_TOKENS + work.text_characters / CHARACTERS_A_TOKEN
+    counts = {"requests": requests, "prompt_tokens": round(tokens)}
+    return counts | price_of(counts, options)
+
+
 def price_of(counts: Mapping[str, float], options: KindOptions) -> dict[str, float]:
     """The price of tokens, in the currency of `--price-in` and `--price-out`; {} where neither is given."""
     price_in, price_out = float(options.get("price_in") or 0), float(options.get("price_out") or 0)
@@ -148,34 +157,33 @@ SAID_TOKENS = 16
 Token = tuple[str, float]
 
 
-@dataclass(frozen=True)
 class Likelihood:
-    """Asks for log-probabilities of captions."""
+    """Asks for log-probabilities of captions, by two clients of one endpoint that share its store, pace and cost."""
 
-    reader: ChatModel  # the endpoint, told to return the log-probabilities of its prompt
-    writer: ChatModel  # the same endpoint, which answers and returns those of its answer
-
-    @classmethod
-    def of(cls, chat: ChatModel, by: LogprobsBy) -> "Likelihood":
-        """Two clients of one endpoint, which share its store, its pace and its cost."""
-        body = dict(chat.parameters.get("extra_body", {}))
-        base = {"temperature": 0.0}
-        if by == "prompt_logprobs":
-            body |= {"prompt_logprobs": 0, "add_generation_prompt": False, "continue_final_message": True}
-            reading = {**base, "max_tokens": 1, "extra_body": body}
+    def __init__(self, chat: ChatModel, by: LogprobsBy) -> None:
+        body: JsonObject = chat.parameters.get("extra_body", {})
+        reading: JsonObject = {"temperature": 0.0, "max_tokens": 1}
+        if by == "echo":
+            reading |= {"logprobs": True, "extra_body": {**body, "echo": True}}
         else:
-            reading = {**base, "max_tokens": 1, "logprobs": True, "extra_body": {**body, "echo": True}}
-        writing = {**base, "max_tokens": SAID_TOKENS, "logprobs": True, "extra_body": chat.parameters.get("extra_body")}
-        writing = {name: value for name, value in writing.items() if value is not None}
-        writer = replace(chat, parameters=writing, read=read_answer_tokens)
-        return cls(replace(chat, parameters=reading, read=read_prompt_tokens), writer)
+            of_vllm = {"prompt_logprobs": 0, "add_generation_prompt": False, "continue_final_message": True}
+            reading |= {"extra_body": {**body, **of_vllm}}
+        writing: JsonObject = {"temperature": 0.0, "max_tokens": SAID_TOKENS, "logprobs": True}
+        writing |= {"extra_body": body} if body else {}
+        # one returns the log-probabilities of its prompt, the other one answers and returns those of its answer
+        self.reader = replace(chat, parameters=reading, read=read_prompt_tokens)
+        self.writer = replace(chat, parameters=writing, read=read_answer_tokens)
 
     def log_probabilities(
         self, sent: SentClip, captions: Sequence[str], question: str, cost: Cost
-    ) -> list[list[Token] | None]:
-        """Tokens and log-probabilities of each caption as the answer to a question; None where not found."""
+    ) -> list[tuple[float, int] | None]:
+        """Log-probability and number of tokens of each caption as the answer to a question; None where not found."""
         answers = sent.endpoint(self.reader).ask([_as_answer(sent, question, caption) for caption in captions], cost)
-        return [caption_tokens(answer["tokens"], text) for answer, text in zip(answers, captions, strict=True)]
+        tokens_of = [
+            caption_tokens(answer["tokens"], text) or () for answer, text in zip(answers, captions, strict=True)
+        ]
+        logs = [[log for _, log in tokens] for tokens in tokens_of]
+        return [(sum(own), len(own)) if own and all(map(is_log_probability, own)) else None for own in logs]
 
     def canary(self, sent: SentClip, captions: Sequence[str]) -> dict[str, float]:
         """Tests the server; nothing is kept, and nothing comes from the store.

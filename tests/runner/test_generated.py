@@ -59,19 +59,19 @@ def test_each_interface_is_shown_the_sampled_frames_and_its_letters_are_read(nam
     ours = loaded(
         remote_code.chat_model(tmp_path / name, name), "generated" if name.endswith("l3Model") else None, **options
     )
-    assert network_of(ours) is ours.asked.model  # whose weights a certificate holds
+    assert network_of(ours) is ours.model  # whose weights a certificate holds
     letters = set()
     for clip in CLIPS:
         result = ours.score(clip, TEXTS)
         pixels = as_internvl(clip) if name == INTERNVL else clip.frames.transpose(0, 3, 1, 2) / 255
-        np.testing.assert_allclose(np.stack([np.asarray(frame) for frame in ours.asked.model.seen]), pixels, atol=1e-6)
+        np.testing.assert_allclose(np.stack([np.asarray(frame) for frame in ours.model.seen]), pixels, atol=1e-6)
         said = letter_of(ours._answer(clip, WHICH_SENTENCE.prompt_for(TEXTS), ("A", "B", "C"))["text"], TEXTS)
         assert "ABC"[int(np.argmax(result.scores))] == said
         assert np.exp(result.scores).sum() == pytest.approx(1) and (np.exp(result.scores) > 0).all()
         letters.add(said)
     assert len(letters) > 1 and ours.facts["answers"] == "log-probabilities of generated tokens"
     if not name.startswith("VideoChat"):  # asked with a file, or not at all
-        assert np.isfinite(ours.score(None, TEXTS).scores).all() and not ours.asked.model.seen
+        assert np.isfinite(ours.score(None, TEXTS).scores).all() and not ours.model.seen
 
 
 def test_rotations_are_averaged_a_question_keeps_its_prompt_and_captions_are_asked_about_alone(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_rotations_are_averaged_a_question_keeps_its_prompt_and_captions_are_ask
 def test_a_caption_is_text_and_never_a_place_for_frames(tmp_path: Path) -> None:
     model = loaded(remote_code.chat_model(tmp_path / "model", INTERNVL))
     scores = model.score(CLIPS[0], ["a man <image> runs", "<|im_end|>", "a man sits"]).scores
-    assert np.isfinite(scores).all() and len(model.asked.model.seen) == len(CLIPS[0].frames)
+    assert np.isfinite(scores).all() and len(model.model.seen) == len(CLIPS[0].frames)
 
 
 def test_images_may_be_told_their_times(tmp_path: Path) -> None:

@@ -39,15 +39,15 @@ def test_templates_of_texts_and_images_of_codes_are_scored_like_all_others(
 
 def test_the_log_probabilities_are_those_of_the_next_token(tmp_path: Path, clip: ClipFrames) -> None:
     model = load(tiny_generated.mllama(tmp_path / "mllama"), scoring="yesno")
-    assert model.asked.processor is not None and model.facts["interface"] == "chat template, frames as images"
+    assert model.processor is not None and model.facts["interface"] == "chat template, frames as images"
     [part] = model.score(clip, TEXTS[:1]).parts
     prompt = model.facts["prompt"]
     content = [*({"type": "image"} for _ in clip.frames), {"type": "text", "text": prompt}]
-    text = model.asked.processor.apply_chat_template([{"role": "user", "content": content}], add_generation_prompt=True)
-    inputs = model.asked.processor(images=[list(clip.frames)], text=[text], return_tensors="pt")
+    text = model.processor.apply_chat_template([{"role": "user", "content": content}], add_generation_prompt=True)
+    inputs = model.processor(images=[list(clip.frames)], text=[text], return_tensors="pt")
     with torch.inference_mode():
-        log = model.asked.model(**inputs).logits[0, -1].log_softmax(-1)
-    expected = log[model.asked.tokenizer.convert_tokens_to_ids(["No", "no"])].logsumexp(0)
+        log = model.model(**inputs).logits[0, -1].log_softmax(-1)
+    expected = log[model.tokenizer.convert_tokens_to_ids(["No", "no"])].logsumexp(0)
     assert part["no"] == pytest.approx(float(expected), abs=1e-5)
     assert not model.in_steps and part != model.score(None, TEXTS[:1]).parts[0]
 
