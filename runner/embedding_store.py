@@ -11,6 +11,7 @@ import hashlib
 import json
 import mmap
 import threading
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,10 +127,7 @@ class Store:
     def merge(self, keys: Sequence[str]) -> None:
         """Merges small shards into few large ones, in the order of `keys`; each row is in one of them all along."""
         with self._lock:
-            rows_of: dict[str, int] = {}
-            for key in keys:
-                if key in self._where:
-                    rows_of[self._where[key][0]] = rows_of.get(self._where[key][0], 0) + 1
+            rows_of = Counter(self._where[key][0] for key in keys if key in self._where)
             tensors = self._tensors
             small = {name for name, n in rows_of.items() if n == tensors[name]["rows"].shape[0]}
             small = {name for name in small if tensors[name]["rows"].size < LARGE // 2}

@@ -114,12 +114,12 @@ def halved(size: int, counts: RunCounts) -> int:
     return size // 2
 
 
+@dataclass
 class Batcher:
     """Passes batches to an encoder."""
 
-    def __init__(self, size: int, counts: RunCounts) -> None:
-        self.size = size
-        self.counts = counts
+    size: int
+    counts: RunCounts
 
     def __call__(self, encode: Callable[[Sequence[Prepared]], np.ndarray], inputs: Sequence[Prepared]) -> np.ndarray:
         """Rows of `inputs` in batches of at most `size`: float32[len(inputs), D]."""

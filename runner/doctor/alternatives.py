@@ -29,6 +29,7 @@ from video_contrast.runner.evidence import network_of
 from video_contrast.runner.kinds.base import Encoder, product, unit_rows
 from video_contrast.runner.kinds.generated import GeneratedScorer
 from video_contrast.runner.kinds.generative import GenerativeScorer
+from video_contrast.runner.kinds.loading import IMAGENET, OPENAI
 from video_contrast.runner.kinds.recipes import recipe_of
 from video_contrast.runner.plan import make_plan
 from video_contrast.runner.process_share import Run
@@ -49,8 +50,8 @@ TEMPLATES = ("a photo of {}", "a video of {}")
 PREFIXES = {"captions": "query: ", "clips": "passage: "}  # of embedders that saved no prompts
 RESAMPLES = {"bilinear": 2, "bicubic": 3}
 MEANS = {  # name -> mean and standard deviation of the pixels
-    "CLIP": ((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)),
-    "ImageNet": ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
+    "CLIP": OPENAI,
+    "ImageNet": IMAGENET,
     "one half": ((0.5, 0.5, 0.5), (0.5, 0.5, 0.5)),
     "no": ((0.0, 0.0, 0.0), (1.0, 1.0, 1.0)),
 }

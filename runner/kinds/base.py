@@ -50,9 +50,7 @@ class ScoreResult:
 
     scores: np.ndarray  # float64[k], higher is better
     parts: list[dict[str, float]] | None = None  # raw numbers of each caption, of which another norm can be made
-    # what the call cost and met (tokens, answers that were no candidate ...), stored with the scores; the record holds
-    # the sums over the whole run, whoever computed it and when
-    counts: Mapping[str, int] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)  # what the call cost and met; the record holds the sums
     frame_numbers: tuple[int, ...] = ()  # frames of the file that were looked at; filled in by the engine
 
 
@@ -82,8 +80,7 @@ class Model(ABC):  # noqa: B024  its families have the abstract methods
 class Encoder(Model):
     """Encodes each video and each text once. The rows must not depend on what else is in the batch, beyond rounding."""
 
-    # how many numbers a vector has, where a row holds several of them one after the other (late interaction): such rows
-    # end in zeros where others are longer; None where a row is one vector
+    # numbers of a vector, where a row holds several, and zeros where others hold more; None where it is one vector
     vector_length: int | None = None
 
     def prepare(self, clip: ClipFrames) -> Prepared:
@@ -148,9 +145,7 @@ class PairScorer(Model):
     """Scores the captions of one clip together."""
 
     coarse: Encoder | None = None  # a cheap encoder of the same checkpoint
-    # with `coarse`, in retrieval only so many texts of a clip (the best by `coarse`) are scored; the others rank below
-    # them, in the order of `coarse`; 0 scores all
-    prefilter: int = 0
+    prefilter: int = 0  # with `coarse`, in retrieval: so many texts of a clip, its best, are scored; 0 scores all
     together: bool = False  # scores of one call are comparable with each other only (letters): no text is scored alone
     batch_size: int = 1  # of the model's passes; the engine halves it where memory does not suffice
     parallel: int = 1  # calls of `score` at once, in threads; more for models that only wait for a server
@@ -250,17 +245,14 @@ class Kind:
     not_numeric: tuple[str, ...] = ()  # names of those on which no number of a run depends
     tested: tuple[str, ...] = ()  # the classes it was tested with
     version: str = "1"
-    # whether its `score` takes a `question: Question`, which the model is asked; for other kinds question and
-    # candidate make one text.
-    asks: bool = False
+    asks: bool = False  # whether `score` takes a `question`; for other kinds question and candidate make one text
     # requests, tokens and price of a run, from its work and the kind's options; None for models that run here.
     estimate: Callable[[Work, KindOptions], dict[str, float]] | None = None
     # the number of frames that the model needs, from its config; None where any number will do.
     frames: Callable[[Mapping[str, Json]], int | None] | None = None
     # the number that it was trained with, where others will do too.
     usual_frames: Callable[[Mapping[str, Json]], int | None] | None = None
-    # whether clips of one run may have different numbers of frames (`--fps`); all pair scorers take them.
-    by_rate: bool = False
+    by_rate: bool = False  # whether clips of a run may differ in frames (`--fps`); all pair scorers take them
 
     @property
     def classes(self) -> tuple[str, ...]:

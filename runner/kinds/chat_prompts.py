@@ -16,7 +16,8 @@ from video_contrast.runner.kinds.recipes import OwnerFrames
 from video_contrast.untyped import Processor, Tokenizer, TorchModel
 
 SWITCH = "enable_thinking"  # the name that templates give it
-THINK = "<think>"
+THINK, END_OF_THINKING = "<think>", "</think>"
+AFTER_THINKING = "\n\n"  # what templates put between the block and the answer
 # Checkpoints of Qwen2-VL and Qwen2.5-VL hold the limits of images (pixels, smallest and largest) for videos, too: the
 # frames of a video are kept to others by qwen-vl-utils, before the processor sees them.
 QWEN_VIDEOS = "Qwen2VLVideoProcessor"
@@ -156,7 +157,7 @@ class ChatPrompts:
         text = self._render(self._chat(clip, question), add_generation_prompt=True)
         if text.rstrip().endswith(THINK) and not self._thinks:
             self.thinking = "off: the prompt's open block was closed"
-            text = text.rstrip() + "\n\n</think>\n\n"
+            text = text.rstrip() + f"\n\n{END_OF_THINKING}{AFTER_THINKING}"
         arguments: dict[str, object] = {"text": [text], "return_tensors": "pt"}
         if clip is not None and self.takes_video:
             arguments |= self._video(clip)
@@ -219,6 +220,24 @@ class ChatPrompts:
         gap = head[len(prompt.text) :] if head.startswith(prompt.text) else ""
         return gap if gap.isspace() else ""
 
+    def thought(self, prompt: Prompt, budget: int) -> tuple[str, int, bool]:
+        """Lets the model think about one prompt, greedily.
+
+        Returns what follows the prompt, its block closed ("" where the model begins with its answer), how many tokens
+        were generated, and whether the budget ended the thought.
+        """
+        import torch
+
+        limits = {"max_new_tokens": budget, "stop_strings": [END_OF_THINKING]}
+        with torch.inference_mode():
+            output = self.model.generate(**prompt.inputs, **limits, do_sample=False, tokenizer=self.tokenizer)
+        ids = output[0, len(prompt.ids) :]
+        text = self.tokenizer.decode(ids.tolist())
+        if not prompt.text.rstrip().endswith(THINK) and THINK not in text:
+            return "", len(ids), False
+        inside, end, _ = text.partition(END_OF_THINKING)
+        return inside + (end or f"\n{END_OF_THINKING}") + AFTER_THINKING, len(ids), not end
+
     def video_end(self, ids: list[int]) -> int:
         """How many tokens stand up to the last pixel placeholder; at least 1."""
         placeholders = set(self.tokenizer.convert_tokens_to_ids(list(self._placeholders)))
@@ -277,36 +296,3 @@ class ChatPrompts:
             if isinstance(token, int) and token < len(self.tokenizer):
                 tokens.add(self.tokenizer.convert_ids_to_tokens(token))
         return {token for token in tokens if isinstance(token, str) and token}
-
-
-END_OF_THINKING = "</think>"
-AFTER = "\n\n"  # what templates put between the block and the answer
-
-
-@dataclass(frozen=True)
-class Thought:
-    """What a model thought before its answer."""
-
-    ids: list[int]  # token ids that follow the prompt, the closed block included; [] where it did not think
-    tokens: int  # how many it generated
-    cut: bool  # whether the budget ended it
-    text: str = ""  # of `ids`
-
-
-def think(model: TorchModel, tokenizer: Tokenizer, prompt: Prompt, budget: int) -> Thought:
-    """Lets a model think about one prompt, greedily; one that begins with its answer has no thought."""
-    import torch
-
-    with torch.inference_mode():
-        output = model.generate(
-            **prompt.inputs, max_new_tokens=budget, do_sample=False, stop_strings=[END_OF_THINKING], tokenizer=tokenizer
-        )
-    ids = [int(token) for token in output[0, len(prompt.ids) :]]
-    text = tokenizer.decode(ids)
-    opened = prompt.text.rstrip().endswith(THINK) or THINK in text
-    if not opened:
-        return Thought([], len(ids), cut=False)
-    cut = END_OF_THINKING not in text
-    inside = text.partition(END_OF_THINKING)[0] + (END_OF_THINKING if not cut else f"\n{END_OF_THINKING}")
-    [after_prompt] = continuations(tokenizer, prompt.text, [inside + AFTER])
-    return Thought(after_prompt, len(ids), cut, inside + AFTER)

@@ -28,7 +28,6 @@ from video_contrast.runner.kinds.recipes import types_in
 from video_contrast.untyped import Processor, Tensor, Tokenizer, TorchModel
 from video_contrast.video import write_video
 
-MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 SIDE = 448  # pixels, where the config names no size
 MEDIA = ("<image>", "<video>", "<|image|>", "<|video|>")  # where frames go
 ALTERNATIVES = 20  # of a token that are kept, beside the answers that were asked for
@@ -50,9 +49,8 @@ def squares(frames: np.ndarray, side: int) -> np.ndarray:
     from PIL import Image
 
     sized = [Image.fromarray(frame).resize((side, side), Image.Resampling.BICUBIC) for frame in frames]
-    pixels = np.stack([np.asarray(image) for image in sized])
-    normal = (pixels.astype(np.float32) / 255.0 - np.array(MEAN, np.float32)) / np.array(DEVIATION, np.float32)
-    return np.ascontiguousarray(normal.transpose(0, 3, 1, 2))
+    pixels = np.stack([np.asarray(image) for image in sized]).transpose(0, 3, 1, 2)
+    return loading.normalised(np.ascontiguousarray(pixels), loading.IMAGENET)
 
 
 def _chat_of_squares(scorer: "GeneratedScorer", clip: ClipFrames | None, question: str) -> object:

@@ -31,7 +31,7 @@ from video_contrast.pretrained import is_out_of_memory
 from video_contrast.question_text import WHICH_SENTENCE, Question
 from video_contrast.runner.kinds import prompts
 from video_contrast.runner.kinds.base import AskedScorer, ClipFrames, LoadOptions, ModelSource, ScoreResult, kind
-from video_contrast.runner.kinds.chat_prompts import ChatPrompts, Prompt, continuations, think
+from video_contrast.runner.kinds.chat_prompts import ChatPrompts, Prompt, continuations
 from video_contrast.runner.kinds.loading import Tensors, load_model, load_processor, told_times
 from video_contrast.runner.kinds.recipes import OwnerFrames, recipe_of, types_in
 from video_contrast.untyped import Cache, Processor, Tensor, TorchModel
@@ -393,12 +393,13 @@ class GenerativeScorer(AskedScorer):
         """The same after the thoughts about one question."""
         prompt = self._prompt(clip, question)
         self._check_length(len(prompt.ids) + self.options.thinking)
-        thought = think(self.model, self.tokenizer, prompt, self.options.thinking)
-        self.counters["thinking_tokens"] += thought.tokens
-        self.counters["thoughts_cut"] += thought.cut
+        thought, tokens, cut = self.chat.thought(prompt, self.options.thinking)
+        self.counters["thinking_tokens"] += tokens
+        self.counters["thoughts_cut"] += cut
         self._count_passes(len(prompt.ids), 2)
-        ending = [prompt.ids[-1], *thought.ids]
-        read = self._reader(prompt.text + thought.text, names)
+        ids = continuations(self.tokenizer, prompt.text, [thought])[0] if thought else []
+        ending = [prompt.ids[-1], *ids]
+        read = self._reader(prompt.text + thought, names)
         shared = len(prompt.ids) - 1
         [result] = score_unshared(self.model, prompt.inputs, [ending], shared, read=read, only_last=True)
         return result

@@ -31,6 +31,9 @@ NO_TOKENIZER = (
     "save_pretrained"
 )
 LONGEST = 300  # letters of an error of the library
+# Mean and standard deviation of the channels.
+IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
+OPENAI = ((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711))
 RESIZE_THEN_CROP = ("CLIPImageProcessorPil", "SiglipImageProcessorPil", "VideoMAEImageProcessorPil")
 
 
@@ -202,6 +205,12 @@ def images_of(clip: ClipFrames | None) -> list[Any]:  # of Pillow
     from PIL import Image
 
     return [] if clip is None else [Image.fromarray(frame) for frame in clip.frames]
+
+
+def normalised(pixels: np.ndarray, statistics: tuple[tuple[float, ...], tuple[float, ...]]) -> np.ndarray:
+    """Pixels [T, 3, H, W] in 0..255 less the mean and by the deviation of their channels: float32."""
+    mean, deviation = (np.array(numbers, np.float32).reshape(1, 3, 1, 1) for numbers in statistics)
+    return np.asarray((pixels.astype(np.float32) / 255.0 - mean) / deviation, np.float32)
 
 
 def pixels_of(image_processor: Processor, frames: np.ndarray) -> Arrays:

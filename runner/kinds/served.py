@@ -71,7 +71,7 @@ class ServedScorer(AskedScorer):
         loglik = self.options.scoring == "loglik"
         self.likelihood = Likelihood(chat, self.options.logprobs_by) if loglik else None
         chat.parameters = {"max_tokens": ANSWER_TOKENS, "temperature": 0.0} | chat.parameters
-        chat.read = _refusing(chat)
+        chat.read = partial(_checked_answer, chat, chat.read)
         self.chat = chat
         self.together = self.options.scoring == "letter"
         self.canary: dict[str, float] | None = None
@@ -155,21 +155,14 @@ class ServedScorer(AskedScorer):
         raise refused or AssertionError("each way was refused or returned")
 
 
-def _refusing(chat: ChatModel) -> Callable[[object], Answer]:
-    """The `read` of an endpoint that keeps no impossible log-probabilities; -9999 is minus infinity here."""
-    read = chat.read
-
-    def checked(output: object) -> Answer:
-        answer = read(output)
-        for token, log in (pair for alternatives in answer.get("alternatives") or () for pair in alternatives):
-            if not (math.isfinite(log) and log <= served_messages.ROUNDING):
-                raise VideoContrastError(
-                    f"{chat.model} at {chat.where}: {log:g} is no "
-                    f"log-probability (of {token!r}), so it cannot be scored by its answers"
-                )
-        return answer
-
-    return checked
+def _checked_answer(chat: ChatModel, read: Callable[[object], Answer], output: object) -> Answer:
+    """An answer that holds no impossible log-probabilities; -9999 is minus infinity here."""
+    answer = read(output)
+    for token, log in (pair for alternatives in answer.get("alternatives") or () for pair in alternatives):
+        if not (math.isfinite(log) and log <= served_messages.ROUNDING):
+            what = f"{log:g} is no log-probability (of {token!r})"
+            raise VideoContrastError(f"{chat.model} at {chat.where}: {what}, so it cannot be scored by its answers")
+    return answer
 
 
 @kind(

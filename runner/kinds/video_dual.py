@@ -115,8 +115,6 @@ def load_xclip(source: ModelSource, settings: LoadOptions) -> XCLIPEncoder:
     return XCLIPEncoder(loading.load_model(source, settings, "XCLIPModel"), loading.load_processor(source, settings))
 
 
-IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
-OPENAI = ((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711))
 SIDE = 224  # pixels, where the config names no size
 LANGUAGEBIND_TOKENS = 77
 
@@ -131,22 +129,18 @@ class Interface:
     processor: bool  # whether the checkpoint's own processor or tokenizer is needed
 
 
-def _resized(frames: np.ndarray, height: int, width: int) -> Tensor:
-    """Bilinear without smoothing, in whole grey levels, as the releases' OpenCV: float32[T, 3, height, width]."""
+def _resized(frames: np.ndarray, height: int, width: int) -> np.ndarray:
+    """Bilinear without smoothing, as the releases' OpenCV: float32[T, 3, height, width]."""
     import torch
 
     pixels = torch.from_numpy(np.ascontiguousarray(frames)).permute(0, 3, 1, 2).float()
-    return torch.nn.functional.interpolate(pixels, (height, width), mode="bilinear", align_corners=False)
-
-
-def _normal(pixels: Tensor, statistics: tuple[tuple[float, ...], tuple[float, ...]]) -> np.ndarray:
-    mean, deviation = (np.array(numbers, np.float32).reshape(1, 3, 1, 1) for numbers in statistics)
-    return np.asarray((pixels.numpy() / 255.0 - mean) / deviation, np.float32)
+    resized = torch.nn.functional.interpolate(pixels, (height, width), mode="bilinear", align_corners=False)
+    return loading.to_numpy(resized)
 
 
 def squashed(frames: np.ndarray, side: int) -> np.ndarray:
     """Frames squeezed to squares, as `frames2tensor` of InternVideo's demo: float32[T, 3, side, side]."""
-    return _normal(_resized(frames, side, side).round(), IMAGENET)
+    return loading.normalised(_resized(frames, side, side).round(), loading.IMAGENET)
 
 
 def cropped(frames: np.ndarray, side: int) -> np.ndarray:
@@ -159,7 +153,8 @@ def cropped(frames: np.ndarray, side: int) -> np.ndarray:
     scale = side / min(height, width)
     pixels = _resized(frames, max(side, int(height * scale)), max(side, int(width * scale)))
     top, left = (pixels.shape[2] - side) // 2, (pixels.shape[3] - side) // 2
-    return _normal(pixels[:, :, top : top + side, left : left + side], OPENAI).transpose(1, 0, 2, 3)
+    middle = pixels[:, :, top : top + side, left : left + side]
+    return loading.normalised(middle, loading.OPENAI).transpose(1, 0, 2, 3)
 
 
 INTERFACES = (
