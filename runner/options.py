@@ -39,8 +39,8 @@ class ModelOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConditionOptions:
-    """Under which perturbations a set is scored."""
+class SetOptions:
+    """Which rows and videos of a set are scored, and under which perturbations."""
 
     PANEL: ClassVar[str] = SCORED
     conditions: Annotated[str | Sequence[str], "clean,visual:*,text:*,pairs,controls, or names"] = "clean"
@@ -48,22 +48,16 @@ class ConditionOptions:
     profile: Annotated[Literal["paper", "released", "monotone"], "perturbation variant"] = "paper"
     scope: Annotated[Literal["clip", "video"], "what temporal perturbations act on"] = "clip"
     order: Annotated[Literal["perturb_then_sample", "sample_then_perturb"], "place of sampling"] = "perturb_then_sample"
-
-
-@dataclass(frozen=True, kw_only=True)
-class SetOptions:
-    """Which rows and videos of a set are scored."""
-
-    PANEL: ClassVar[str] = SCORED
     split: Annotated[str, "split to score"] = "test"
     video_root: VideoRoot = None
     limit: Annotated[int | None, "only the first clips of each config (a trial run)", Range(1)] = None
     questions: Annotated[Literal["with", "without"], "whether models see questions"] = "with"
+    output: Annotated[Path | None, "folder of the run; the same call resumes it"] = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class SamplingOptions:
-    """Which frames of a clip the model sees."""
+class RunOptions:
+    """Which frames of a clip the model sees, where and in which steps it runs, and what a run keeps and shows."""
 
     PANEL: ClassVar[str] = RUN
     frames: Annotated[int | Literal["owner"] | None, "frames a clip; default: what the model needs, or 8", Range(1)] = (
@@ -72,27 +66,12 @@ class SamplingOptions:
     fps: Annotated[float | None, "frames a second instead; 4 at least, --frames (64) at most", POSITIVE] = None
     sampling: Annotated[Policy, "where frames lie"] = "uniform"
     accept_damaged: Annotated[bool, "score damaged videos all the same, and record them"] = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class DeviceOptions:
-    """Where and in which steps a model runs."""
-
-    PANEL: ClassVar[str] = RUN
     batch_size: Annotated[int, "clips in a batch; halved where memory runs out", Range(1)] = 32
     device: Device = "auto"
     dtype: Annotated[Precision, "of the model"] = "auto"
     device_map: Annotated[str | None, "auto: spread a large model over devices"] = None
     preprocess_on: Annotated[Literal["cpu", "device"], "where dual encoders resize frames"] = "cpu"
     perturb_on: Annotated[Literal["auto", "device", "cpu"], "where frames are perturbed"] = "auto"
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunOptions:
-    """What a run keeps and shows."""
-
-    PANEL: ClassVar[str] = RUN
-    output: Annotated[Path | None, "folder of the run; the same call resumes it", Flag(panel=SCORED)] = None
     workers: Annotated[int | None, "decoding threads; default: by the number of cores"] = None
     store: Annotated[Path | None, "where embeddings are kept; default: the user's cache"] = None
     keep_matrices: Annotated[float, "GB of similarities kept whole, else the best 100"] = 2.0
@@ -107,9 +86,7 @@ NOT_RECORDED = ("progress", "workers", "dry_run", "show_input", "store", "output
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoreOptions(
-    RunOptions, DeviceOptions, SamplingOptions, SetOptions, ConditionOptions, ModelOptions, TableColumns
-):
+class ScoreOptions(RunOptions, SetOptions, ModelOptions, TableColumns):
     """All options of `score`."""
 
     HIDDEN: ClassVar[frozenset[str]] = frozenset(column.name for column in fields(TableColumns))  # `xray` shows them
