@@ -10,6 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -101,12 +102,9 @@ class ClipReader:
 
     def affordable_workers(self, clip: Clip, visuals: Sequence[Visual]) -> int:
         """How many threads hold no more than `FRAMES_HELD` bytes of frames, if all clips are like this one."""
-        if not visuals:
-            return self.workers
-        try:
-            held = held_bytes(self.root, clip, visuals, self.sampling)
-        except VideoContrastError:  # it is recorded when its turn comes
-            return self.workers
+        held = 0
+        with suppress(VideoContrastError):  # it is recorded when its turn comes
+            held = held_bytes(self.root, clip, visuals, self.sampling) if visuals else 0
         return min(self.workers, max(1, FRAMES_HELD // max(1, held)))
 
 

@@ -215,12 +215,11 @@ def _scored(run: RunFolder, table: PlannedTable, rows: Mapping[str, ScoreRow], s
 def _differences(where: str, stored: Numbers, again: Numbers, left_out: set[str]) -> Iterator[str]:
     for key in sorted((stored.keys() | again.keys()) - left_out):
         recorded, computed = stored.get(key), again.get(key)
+        same = recorded == computed
         if _is_number(recorded) and _is_number(computed):
-            if math.isclose(recorded, computed, rel_tol=1e-6, abs_tol=1e-9):
-                continue
-        elif recorded == computed:
-            continue
-        yield f"{where}: {key} is {recorded} in metrics.json, the scores give {computed}"
+            same = math.isclose(recorded, computed, rel_tol=1e-6, abs_tol=1e-9)
+        if not same:
+            yield f"{where}: {key} is {recorded} in metrics.json, the scores give {computed}"
 
 
 def _is_number(value: object) -> TypeGuard[float]:

@@ -9,7 +9,7 @@ import math
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
@@ -265,30 +265,21 @@ Submit = Callable[[ScoreRequest, np.ndarray, Callable[[], ScoreResult]], None]
 
 @contextmanager
 def _at_once(parallel: int, keep: Submit) -> Iterator[Submit]:
-    """Yields what carries out calls, at most `parallel` of them in threads; their results are kept in order."""
-    if parallel <= 1:
-        yield keep
-        return
-    waiting: deque[tuple[ScoreRequest, np.ndarray, Future[ScoreResult]]] = deque()
+    """Yields what carries out calls, in threads if several at once; their results are kept in order."""
+    waiting: deque[tuple[ScoreRequest, np.ndarray, Callable[[], ScoreResult]]] = deque()
+    pool = ThreadPoolExecutor(max(1, parallel))  # without a thread until something is submitted
 
-    def keep_first() -> None:
-        request, numbers, future = waiting.popleft()
-        keep(request, numbers, future.result)
+    def submit(request: ScoreRequest, numbers: np.ndarray, call: Callable[[], ScoreResult]) -> None:
+        waiting.append((request, numbers, pool.submit(call).result if parallel > 1 else call))
+        if len(waiting) >= parallel:
+            keep(*waiting.popleft())
 
-    with ThreadPoolExecutor(parallel) as pool:
-
-        def submit(request: ScoreRequest, numbers: np.ndarray, call: Callable[[], ScoreResult]) -> None:
-            waiting.append((request, numbers, pool.submit(call)))
-            if len(waiting) >= parallel:
-                keep_first()
-
-        try:
-            yield submit
-            while waiting:
-                keep_first()
-        finally:
-            for _, _, future in waiting:
-                future.cancel()
+    try:
+        yield submit
+        while waiting:
+            keep(*waiting.popleft())
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _score(

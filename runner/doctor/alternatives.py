@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -102,8 +102,7 @@ def try_alternatives(run: Run) -> Iterator[Outcome]:
     yield from _verdicts(usual, {name: _separation(both, under) for name, under in settings})
 
 
-@dataclass(frozen=True)
-class Separation:
+class Separation(NamedTuple):
     """How well a setting tells captions apart, a number a clip."""
 
     margin: np.ndarray  # how far the true caption is above the mean of the false ones, in standard deviations
@@ -151,7 +150,7 @@ def _separation(both: list[ProbedSet], under: Under) -> Separation | str:
         return str(error)
     except (ValueError, RuntimeError, LookupError, TypeError) as error:  # of torch or a processor, at this setting
         return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
-    return Separation(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("margin", "wins")))
+    return Separation(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def _captions(change: Callable[[str], str]) -> Under:
