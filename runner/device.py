@@ -93,9 +93,3 @@ def full_float32() -> Iterator[None]:
     finally:
         for part, allowed in zip(parts, before, strict=True):
             part.allow_tf32 = allowed
-
-
-def perturbing_device(job: Job, device: str) -> str | None:
-    """The torch device on which frames are perturbed, where it has kernels: `auto` takes a GPU; None: numpy."""
-    choice = job.options.perturb_on
-    return device if choice == "device" or (choice == "auto" and device.startswith("cuda")) else None

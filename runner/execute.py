@@ -11,7 +11,7 @@ from video_contrast.console import note
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject, cache_dir
 from video_contrast.runner import run_directory, table_metrics
-from video_contrast.runner.device import device_of, full_float32, load_model, perturbing_device
+from video_contrast.runner.device import device_of, full_float32, load_model
 from video_contrast.runner.doctor.result import accepted_checks
 from video_contrast.runner.embedding_store import VERSION
 from video_contrast.runner.encode import frames_by_themselves
@@ -64,10 +64,9 @@ def execute(job: Job, *, in_memory: bool) -> RunResult:
         processes.wait()
         model = load_model(job, device, dtype)
         plan = processes.from_first(lambda: make_plan(job.loaded, job.conditions, folder))
-        run = Run(
-            job, processes, model, plan, device=device, dtype=dtype, video_root=video_root,
-            perturb_on=perturbing_device(job, device), began=began,
-        )  # fmt: skip
+        choice = job.options.perturb_on
+        perturb_on = device if choice == "device" or (choice == "auto" and device.startswith("cuda")) else None
+        run = Run(job, processes, model, plan, device, dtype, video_root, perturb_on=perturb_on, began=began)
         if processes.first and job.options.progress:
             say_estimate(job, plan)
         run.self_test = self_test(run)

@@ -113,12 +113,12 @@ def check_reactions(probe: Probe) -> Iterator[Outcome]:
     """The verdicts "clip", "grey", "pixels", "reversal", "times" and "caption"."""
     clip = probe.clips[0]
     yield _other_clip(probe)
-    yield _must(probe, "grey", grey(clip), "grey frames")
+    yield _must_react(probe, "grey", grey(clip), "grey frames")
     if min(clip.frames.shape[1:3]) > 4 * BORDER:
         inside = clip.frames.copy()
         inside[:, BORDER:-BORDER, BORDER:-BORDER] = GREY
         what = f"all but {BORDER} pixels at the borders turned grey"
-        yield _must(probe, "pixels", replace(clip, frames=inside), what)
+        yield _must_react(probe, "pixels", replace(clip, frames=inside), what)
     # Of clips that are another backwards; a fact: a bag of frames is order-blind, and right to be.
     if moving := [n for n, shown in enumerate(probe.clips) if not np.array_equal(shown.frames, shown.frames[::-1])]:
         reversals = {n: replace(probe.clips[n], frames=probe.clips[n].frames[::-1].copy()) for n in moving[:2]}
@@ -136,7 +136,7 @@ def _other_clip(probe: Probe) -> Outcome:
     """One clip tells of scores; of plain answers, which most changes leave as they are, it takes several."""
     exchanged = (replace(probe.other(n), source=clip.source) for n, clip in enumerate(probe.clips))
     if not probe.model.in_steps or len(probe.clips) < SEVERAL:
-        return _must(probe, "clip", next(exchanged), "another clip")
+        return _must_react(probe, "clip", next(exchanged), "another clip")
     for n, clip in enumerate(exchanged):
         if probe.reacts(change := probe.reaction(clip, n)):
             return Outcome("clip", "pass", "another clip: answers change", probe.numbers(change))
@@ -144,7 +144,7 @@ def _other_clip(probe: Probe) -> Outcome:
     return Outcome("clip", "fail", says, {"items": len(probe.clips)})
 
 
-def _must(probe: Probe, check: str, changed: ClipFrames, what: str) -> Outcome:
+def _must_react(probe: Probe, check: str, changed: ClipFrames, what: str) -> Outcome:
     change = probe.reaction(changed)
     state, says = probe.unmoved(f"{what}: scores stay the same, so the model is not given the video")
     if probe.reacts(change):
@@ -154,7 +154,7 @@ def _must(probe: Probe, check: str, changed: ClipFrames, what: str) -> Outcome:
 
 def _times(probe: Probe) -> Outcome:
     clip = probe.clips[0]
-    if wrong := _told_wrong(probe):
+    if wrong := _wrong_times(probe):
         return wrong
     factor = max(4.0, SLOW / max(clip.times[-1] - clip.times[0], 0.1))
     slower = tuple(factor * (time - clip.times[0]) + clip.times[0] for time in clip.times)
@@ -171,7 +171,7 @@ def _times(probe: Probe) -> Outcome:
     return Outcome("times", "fact", "does not read the times of the frames", numbers)
 
 
-def _told_wrong(probe: Probe) -> Outcome | None:
+def _wrong_times(probe: Probe) -> Outcome | None:
     """What is wrong with the times that the model is told of the longest clip, where it is known what it is told."""
     if "times_told" not in probe.rendered:
         return None

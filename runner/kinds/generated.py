@@ -234,7 +234,7 @@ class GeneratedScorer(AskedScorer):
         import torch
 
         # Greedy, and with a seed all the same: a model may denoise, or a repository's code draw.
-        with torch.inference_mode(), torch.random.fork_rng(), heard(self._head) as logits:
+        with torch.inference_mode(), torch.random.fork_rng(), last_token_logits(self._head) as logits:
             torch.manual_seed(self.options.option_seed)
             try:
                 answer = self._ask(self, clip, broken_up(question, self._reserved))
@@ -302,7 +302,7 @@ def output_layer(model: TorchModel) -> Any:  # a torch module
 
 
 @contextmanager
-def heard(head: Any) -> Iterator[list[Tensor]]:  # a torch module, or None
+def last_token_logits(head: Any) -> Iterator[list[Tensor]]:  # a torch module, or None
     """The logits of the last token of each call of an output layer, float32[V]; none of None."""
     logits: list[Tensor] = []
     hook = (

@@ -32,7 +32,7 @@ from video_contrast.question_text import WHICH_SENTENCE, Question
 from video_contrast.runner.kinds import prompts
 from video_contrast.runner.kinds.base import AskedScorer, ClipFrames, LoadOptions, ModelSource, ScoreResult, kind
 from video_contrast.runner.kinds.chat_prompts import ChatPrompts, Prompt, continuations
-from video_contrast.runner.kinds.loading import Tensors, load_model, load_processor, told_times
+from video_contrast.runner.kinds.loading import Tensors, load_model, load_processor, times_in_prompt
 from video_contrast.runner.kinds.recipes import OwnerFrames, recipe_of, types_in
 from video_contrast.untyped import Cache, Processor, Tensor, TorchModel
 
@@ -437,7 +437,7 @@ class GenerativeScorer(AskedScorer):
             "pixels": prompt.shapes,
         }
         after = self.tokenizer.decode(prompt.ids[end:]).partition(questions[0])[0]  # GLM's times follow the frames
-        if times := told_times(self.tokenizer.decode(prompt.ids[:end]) + after, prompt.inputs):
+        if times := times_in_prompt(self.tokenizer.decode(prompt.ids[:end]) + after, prompt.inputs):
             shown["times_told"] = times
         return super().rendered_input(clip, captions) | shown
 

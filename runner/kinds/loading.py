@@ -385,14 +385,14 @@ WRITTEN = (
 SPACED = ("second_per_grid_ts", "video_second_per_grid")
 
 
-def told_times(prompt: str, inputs: Mapping[str, Tensor]) -> list[float]:
+def times_in_prompt(prompt: str, inputs: Mapping[str, Tensor]) -> list[float]:
     """The times that a model is told of a clip, one a frame or a temporal patch; [] where it is told none.
 
     `prompt`: as the model reads it, up to the end of the clip.
 
-    >>> told_times("<0.3 seconds><|video_pad|><1.1 seconds><|video_pad|>", {})
+    >>> times_in_prompt("<0.3 seconds><|video_pad|><1.1 seconds><|video_pad|>", {})
     [0.3, 1.1]
-    >>> told_times("Frame from 00:59:<image>Frame from 01:01:<image>", {})
+    >>> times_in_prompt("Frame from 00:59:<image>Frame from 01:01:<image>", {})
     [59.0, 61.0]
     """
     for name in SPACED:

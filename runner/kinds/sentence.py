@@ -161,7 +161,7 @@ def rendered(model: TorchModel, content: object, prompt: str, **more: object) ->
         text = loading.tokenizer_of(processor).decode(features["input_ids"][0])
         short = re.sub(r"(<[^<>]+>)\1+", lambda run: f"{run[1]} (x {len(run[0]) // len(run[1])}) ", text)
         shown |= {"prompt": short, "prompt_hash": prompt_hash(text), "tokens": int(features["input_ids"].shape[1])}
-        if times := loading.told_times(text, features):
+        if times := loading.times_in_prompt(text, features):
             shown["times_told"] = times
     return shown
 

@@ -211,9 +211,9 @@ class Likelihood:
                 totals = f"{_total(before):.3f} and {_total(after):.3f}"
                 raise self._refusal(f"asked twice for {text!r} it returned {totals}, by the company of other requests")
             gap = max(gap, *differences)
-        return {"largest_gap": gap, "tolerance": TOLERANCE, **self._said_gap(sent)}
+        return {"largest_gap": gap, "tolerance": TOLERANCE, **self._answer_gap(sent)}
 
-    def _said_gap(self, sent: SentClip) -> dict[str, float]:
+    def _answer_gap(self, sent: SentClip) -> dict[str, float]:
         """How far its own answer is from what it returns for the same text in its prompt."""
         answer = sent.endpoint(self.writer).ask_anew(sent.question(prompts.DESCRIBE))
         text = answer["text"].strip()

@@ -333,17 +333,6 @@ def canonical(text: str) -> str:
 POSITIONS, WITHOUT_BANDS = r"rope\.pos_embed", r"rope\.(?:pos_embed|bands)"
 
 
-def _leave_out_bands() -> None:
-    """PE-AV ties weights by patterns that leave out position buffers, but not the one that timm has since."""
-    from transformers import PeAudioVideoModel
-
-    tied = PeAudioVideoModel._tied_weights_keys
-    PeAudioVideoModel._tied_weights_keys = {
-        weight.replace(POSITIONS, WITHOUT_BANDS): twin.replace(POSITIONS, WITHOUT_BANDS)
-        for weight, twin in tied.items()
-    }
-
-
 @kind(
     "video_dual_encoder",
     family="encoder",
@@ -359,8 +348,13 @@ def _leave_out_bands() -> None:
 def load(source: ModelSource, settings: LoadOptions) -> VideoTextEncoder | RemoteEncoder:
     """Loads the class that the config names, or the repository's own."""
     name = source.architecture if source.architecture in ARCHITECTURES else None
-    if name == "PeAudioVideoModel":
-        _leave_out_bands()
+    if name == "PeAudioVideoModel":  # ties weights by patterns that leave out position buffers, but not timm's new one
+        from transformers import PeAudioVideoModel
+
+        tied = PeAudioVideoModel._tied_weights_keys.items()
+        PeAudioVideoModel._tied_weights_keys = {
+            weight.replace(POSITIONS, WITHOUT_BANDS): twin.replace(POSITIONS, WITHOUT_BANDS) for weight, twin in tied
+        }
     model = loading.load_model(source, settings, name)
     if (interface := interface_of(model)) is None:
         return VideoTextEncoder(model, loading.load_processor(source, settings, None))
