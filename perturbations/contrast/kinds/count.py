@@ -158,11 +158,13 @@ def _recounted(sentence: Sentence, quantity: Quantity, value: str, side: str, le
 
 def _pronouns(sentence: Sentence, quantity: Quantity, *, plural: bool) -> list[Change] | None:
     """The changes of possessives to "their", where one person or animal alone is spoken of; None where others stand."""
-    if not has_pronoun(sentence):
-        return []
-    pronouns = [at for at in range(len(sentence)) if has_pronoun(sentence, at, at + 1)]
-    owners = [n for n in sentence.noun_phrases() if sentence.is_person(n) and n not in (quantity.noun, quantity.head)]
     words = sentence.words
+    person = sentence.is_person(quantity.noun)  # is no "it"
+    others = (n for n, word in enumerate(words) if not (person and word.text == "it"))
+    pronouns = [n for n in others if has_pronoun(sentence, n, n + 1)]
+    if not pronouns:
+        return []
+    owners = [n for n in sentence.noun_phrases() if sentence.is_person(n) and n not in (quantity.noun, quantity.head)]
     if not plural or owners or quantity.value != "one" or words[quantity.head].dep not in ("nsubj", "ROOT"):
         return None
     if any(words[at].tag != "PRP$" or at < quantity.noun for at in pronouns):
