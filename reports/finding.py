@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from video_contrast.console import counted
 from video_contrast.metrics import robustness
-from video_contrast.reports.layout import percent
+from video_contrast.reports.layout import ends, percent
 from video_contrast.reports.robustness import at_chance
 from video_contrast.reports.runs import ConfigRun, is_better
 from video_contrast.storage.run_figures import ACCURACY, RANDOM_OPTIONS, RECALLS, Gamma, RunFigure, kind_in_words
@@ -104,15 +104,14 @@ def _robustness(runs: Sequence[ConfigRun]) -> str:
         return ""
     kept, gamma, run = min(gammas, key=lambda entry: entry[0])
     clean = run.figure(gamma.score)
-    ends = _gamma_ends(run, gamma)
-    interval = "no interval" if ends is None else f"{100 * ends[0]:.1f} to {100 * ends[1]:.1f}"
+    interval = ends(*_gamma_ends(run, gamma), "{:.1f} to {:.1f}") or "no interval"
     return (
         f"{run.model} keeps {percent(kept)} ({interval}, n = {clean.n if clean else 0:,}) of its {gamma.score.name} on "
         f"{run.key.short} under {words[gamma.group]}, on average."
     )
 
 
-def _gamma_ends(run: ConfigRun, gamma: Gamma) -> tuple[float, float] | None:
+def _gamma_ends(run: ConfigRun, gamma: Gamma) -> tuple[float | None, float | None]:
     """The 95 % interval of the mean relative gamma of a group of perturbations, by bootstrap over videos.
 
     None below five videos, where nothing changes, and where the scores of a condition were not kept.
@@ -124,7 +123,7 @@ def _gamma_ends(run: ConfigRun, gamma: Gamma) -> tuple[float, float] | None:
         hits = run.hits(condition, k)
         _, there = hits.common(clean)
         if not len(there) == len(hits.names) == len(clean.names) > 0:
-            return None
+            return None, None
         before += clean.values[there].tolist()
         after += hits.values.tolist()
         clusters += hits.clusters.to_pylist()
@@ -132,8 +131,7 @@ def _gamma_ends(run: ConfigRun, gamma: Gamma) -> tuple[float, float] | None:
         names += [own["visual"]["name"] if is_visual else condition] * len(there)
         severities += [own["visual"]["severity"] if is_visual else None] * len(there)
     figures = robustness(before, after, names, severities=severities, clusters=clusters)
-    low, high = figures["gamma_r_low"], figures["gamma_r_high"]
-    return None if low is None or high is None else (float(low), float(high))
+    return figures["gamma_r_low"], figures["gamma_r_high"]
 
 
 def _contrasts(run: ConfigRun) -> str:
@@ -156,6 +154,4 @@ def _too_few(run: ConfigRun) -> str:
 
 def _share(figure: RunFigure) -> str:
     """A share with its interval and the number of items: "51.0 % (44.2 to 57.8, n = 200)"."""
-    low, high = figure.low, figure.high
-    interval = "" if low is None or high is None else f"{100 * low:.1f} to {100 * high:.1f}, "
-    return f"{percent(figure.value)} ({interval}n = {figure.n:,})"
+    return f"{percent(figure.value)} ({ends(figure.low, figure.high, '{:.1f} to {:.1f}, ')}n = {figure.n:,})"

@@ -172,6 +172,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
+def ends(low: float | None, high: float | None, form: str = " [{:.1f}, {:.1f}]") -> str:
+    """The ends of an interval in percent; "" where there is none."""
+    return "" if low is None or high is None else form.format(100 * low, 100 * high)
+
+
 def share_cell(
     share: float | None, low: float | None = None, high: float | None = None, *, chance: float | None = None,
     human: float | None = None, tone: Tone = "", note: str = "",

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from video_contrast.audit.new_distractors import KINDS
 from video_contrast.audit.records import XrayRecord
-from video_contrast.audit.repair import Change, Repair, repair
+from video_contrast.audit.repair import Repair, repair
 from video_contrast.audit.xray import certificate, xray
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import sha256, write_bytes
@@ -74,7 +74,6 @@ def write_repair(
     records = {f"{source.name} before": before, f"{source.name} after": after}
     errata = _errata(source, repairs, path, columns)
     authors = _authors(errata, path, columns, kept)
-    pairs = [pair for name, of_split in repairs.items() for pair in _pairs(source.splits[name], of_split.changes)]
     draft = SetDraft(output, "repair")
     draft.add(CONFIG, kept, {
         "negatives": _NEGATIVES,
@@ -82,7 +81,7 @@ def write_repair(
         "counts": {name: of_split.counts for name, of_split in repairs.items()},
         "audit": {**after["blind"]["audit"], "split": split, "certificate": certificate(after)},
     })  # fmt: skip
-    drawn = _drawn(pairs, sample, seed)
+    drawn = _drawn(source, repairs, sample, seed)
     read = _read(drawn, votes, seed)
     if drawn:
         write_pairs(drawn, output / "reading", seed=seed)
@@ -141,26 +140,19 @@ def _authors(
     return content
 
 
-def _pairs(rows: Sequence[MultipleChoiceRow], changes: Sequence[Change]) -> list[tuple[Pair, Pair]]:
-    pairs = []
-    for change in changes:
-        if change.old is not None and change.new is not None:
-            row = rows[change.row]
-            before = f"{row['question']} " if row.get("question") else ""
-            true = before + row["candidates"][row["label"]]
-            old, new = (Pair(true, before + text, row["video_id"]) for text in (change.old, change.new))
-            old.sources, new.sources = ["old"], ["new"]
-            pairs.append((old, new))
-    return pairs
-
-
-def _drawn(pairs: Sequence[tuple[Pair, Pair]], sample: int, seed: int) -> list[Pair]:
+def _drawn(source: XraySource, repairs: Mapping[str, Repair], sample: int, seed: int) -> list[Pair]:
     """As many old and new ones, of different items where there are enough, so that no reader compares them."""
-    order = stream(seed, "repair-sample").permutation(len(pairs))
-    half = min(sample, len(pairs) // 2)
-    drawn = [pairs[n][0] for n in order[:half]] + [pairs[n][1] for n in order[half : 2 * half]]
-    unique = {(pair.original, pair.edited): pair for pair in drawn}
-    return [unique[texts] for texts in sorted(unique)]
+    changed = [(source.splits[split][change.row], change) for split in repairs for change in repairs[split].changes]
+    changed = [(row, change) for row, change in changed if change.old is not None and change.new is not None]
+    half = min(sample, len(changed) // 2)
+    drawn: dict[tuple[str, str], Pair] = {}
+    for place, n in enumerate(stream(seed, "repair-sample").permutation(len(changed))[: 2 * half]):
+        row, change = changed[n]
+        name, distractor = ("old", change.old) if place < half else ("new", change.new)
+        before = f"{row['question']} " if row.get("question") else ""
+        pair = Pair(before + row["candidates"][row["label"]], f"{before}{distractor}", row["video_id"], [name])
+        drawn[pair.original, pair.edited] = pair
+    return [drawn[texts] for texts in sorted(drawn)]
 
 
 def _read(drawn: Sequence[Pair], votes: Sequence[Path], seed: int) -> str:

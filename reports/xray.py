@@ -10,7 +10,7 @@ from video_contrast.audit.xray import certificate_text
 from video_contrast.console import counted
 from video_contrast.files import read_json, write_json, write_text
 from video_contrast.reports.compare import shown
-from video_contrast.reports.layout import Cell, Column, Section, Table, columns, percent, row, share_cell
+from video_contrast.reports.layout import Cell, Column, Section, Table, columns, ends, percent, row, share_cell
 from video_contrast.reports.terminal import BEST, TableLine, markdown
 from video_contrast.reports.write import Page, render_page
 from video_contrast.rows import MultipleChoiceRow
@@ -230,9 +230,8 @@ def left_out(record: XrayRecord) -> list[str]:
 
 
 def interval(facts: AccuracyFacts | Facts, form: str = " [{:.1f}, {:.1f}]") -> str:
-    """The ends of an interval in percent; "" where there is none."""
-    low, high = facts["low"], facts["high"]
-    return "" if low is None or high is None else form.format(100 * low, 100 * high)
+    """The interval of an accuracy in percent."""
+    return ends(facts["low"], facts["high"], form)
 
 
 _ERRORS = ("key_differs", "true_elsewhere", "videos")  # findings that are errors of a set

@@ -20,6 +20,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import AnyPath, Json, read_json, write_text
 from video_contrast.metrics.interval import share_interval
 from video_contrast.reports.annotate.tasks import page_html
+from video_contrast.reports.layout import ends
 from video_contrast.reports.terminal import TableLine
 from video_contrast.rows import contrast_places
 from video_contrast.seeds import digest, stream
@@ -272,8 +273,7 @@ def table_lines(result: Mapping[str, Json]) -> list[TableLine]:
         for reader, shares in by_reader.items():
             percents = [f"{100 * shares[name]['share']:.0f}" for name, _, _ in COLUMNS]
             last = shares[COLUMNS[-1][0]]
-            if last["low"] is not None and last["high"] is not None:
-                percents[-1] += f" [{100 * last['low']:.0f}, {100 * last['high']:.0f}]"
+            percents[-1] += ends(last["low"], last["high"], " [{:.0f}, {:.0f}]")
             lines.append(TableLine(source, None, [reader, str(shares["pairs"]), *percents]))
     return lines
 

@@ -180,34 +180,26 @@ def launch_options(desk: Desk, video_root: str | Path) -> dict[str, object]:
 def _review(gr: ModuleType, desk: Desk, reviewer: str) -> None:
     """All answers as a table, and a form that sends one back with a note, behind the reviewer's password."""
 
-    def refused(text: str | None) -> str:
-        known = hmac.compare_digest((text or "").strip().encode(), reviewer.encode())
-        return "" if known else "This is not the reviewer's password."
-
-    def table() -> list[list[object]]:
+    def review(
+        word: str | None, item: str | None = None, annotator: str = "", note: str = ""
+    ) -> tuple[str, list[list[object]]]:
+        if not hmac.compare_digest((word or "").strip().encode(), reviewer.encode()):
+            return "This is not the reviewer's password.", []
+        message, lines = "", []
+        if item is not None:
+            try:
+                desk.send_back(item.strip(), annotator.strip(), note.strip())
+                message = f"Sent back to {annotator.strip()}."
+            except VideoContrastError as error:
+                message = str(error)
         desk.votes.refresh()
-        lines = []
         for vote in reversed(desk.votes.latest()):
-            row = desk.rows.get(vote.item)
-            if row is None:
-                continue
-            answer_text = row["candidates"][vote.answer] if isinstance(vote.answer, int) else vote.answer
-            true = row["candidates"][row["label"]]
-            lines.append([vote.item, vote.annotator, true, answer_text, round(vote.seconds, 1), vote.status])
-        return lines
-
-    def look(password: str | None) -> tuple[str, list[list[object]]]:
-        problem = refused(password)
-        return problem, [] if problem else table()
-
-    def send_back(password: str | None, item: str, annotator: str, note: str) -> tuple[str, list[list[object]]]:
-        if refused(password):
-            return look(password)
-        try:
-            desk.send_back(item.strip(), annotator.strip(), note.strip())
-        except VideoContrastError as error:
-            return str(error), table()
-        return f"Sent back to {annotator.strip()}.", table()
+            if row := desk.rows.get(vote.item):
+                texts = row["candidates"]
+                answer = texts[vote.answer] if isinstance(vote.answer, int) else vote.answer
+                true = texts[row["label"]]
+                lines.append([vote.item, vote.annotator, true, answer, round(vote.seconds, 1), vote.status])
+        return message, lines
 
     password = gr.Textbox(label="Reviewer's password", type="password", elem_id="back-password", visible=bool(reviewer))
     refresh = gr.Button("Show answers", elem_id="refresh")
@@ -225,8 +217,8 @@ def _review(gr: ModuleType, desk: Desk, reviewer: str) -> None:
         note = gr.Textbox(label="What should change", elem_id="back-note", scale=2)
     back = gr.Button("Send back", elem_id="back")
     review_message = gr.Markdown(elem_id="back-said")
-    refresh.click(look, password, [review_message, answers])
-    back.click(send_back, [password, item, annotator, note], [review_message, answers])
+    refresh.click(review, password, [review_message, answers])
+    back.click(review, [password, item, annotator, note], [review_message, answers])
 
 
 def write_space(folder: str | Path, output: str | Path, *, task: PageTask, people: int = 1, items: PageItems) -> Path:

@@ -9,6 +9,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import copy_file, resolve_under
 from video_contrast.metrics.checks import Figures
 from video_contrast.reports.annotate.tasks import UNCLEAR, PageTask, Vote, Votes, written_rows
+from video_contrast.reports.layout import ends
 from video_contrast.rows import MultipleChoiceRow, Row
 from video_contrast.storage import SetDraft, SetFolder, open_set
 from video_contrast.storage.set_draft import FileWriter
@@ -144,12 +145,12 @@ def _single(figures: Figures) -> bool:
 def _sentence(figures: Figures) -> str:
     alpha = figures["krippendorff_alpha"]
     agreed = "" if alpha is None else f", Krippendorff's alpha {alpha:.2f}"
-    low, high = figures["false_negative_rate_low"], figures["false_negative_rate_high"]
-    interval = "" if low is None or high is None else f" (95 % interval {100 * low:.1f} to {100 * high:.1f})"
+    false = "false_negative_rate"
+    interval = ends(figures[f"{false}_low"], figures[f"{false}_high"], " (95 % interval {:.1f} to {:.1f})")
     people = f"{figures['n_people']} {'person' if figures['n_people'] == 1 else 'people'}"
     vote = "single answers" if _single(figures) else "majority"
     return (
         f"{people} judged {counted(figures['n_items'], 'item')}: "
         f"{vote} right in {100 * figures['accuracy']:.1f} %{agreed}; negatives that cannot be told from the truth "
-        f"{100 * figures['false_negative_rate']:.1f} %{interval}"
+        f"{100 * figures[false]:.1f} %{interval}"
     )

@@ -16,7 +16,7 @@ from typing import cast
 
 from video_contrast.errors import UsageError
 from video_contrast.files import copy_file, remove_abandoned, resolve_under, write_text
-from video_contrast.question_text import LETTERS, WHICH_SENTENCE, Question, question_of
+from video_contrast.question_text import LETTERS, WHICH_SENTENCE, question_of
 from video_contrast.reports.layout import no_formula
 from video_contrast.rows import Layout, MultipleChoiceRow, Row
 from video_contrast.seeds import digest
@@ -173,18 +173,18 @@ def inspect_ai(export: Export) -> list[Path]:
     return [*written, write_text(export.output / f"{stem}.py", source)]
 
 
-def _asked(row: MultipleChoiceRow) -> tuple[Question, bool, str]:
+def _asked(row: MultipleChoiceRow) -> tuple[dict[str, str], bool, str]:
     """How a row is asked, whether with yes or no, and the right answer: yes or no, or a letter."""
     question, candidates = question_of(row) or WHICH_SENTENCE, row["candidates"]
     yes_no = question.is_yes_no(candidates)
-    return question, yes_no, candidates[row["label"]] if yes_no else LETTERS[row["label"]]
+    asked = {"question": question.text, "prompt": question.prompt, "option": question.option}
+    return asked, yes_no, candidates[row["label"]] if yes_no else LETTERS[row["label"]]
 
 
 def _sample(row: MultipleChoiceRow, video: str) -> dict[str, object]:
-    question, yes_no, target = _asked(row)
-    asked = {"question": question.text, "prompt": question.prompt, "option": question.option, "target": target}
+    asked, yes_no, target = _asked(row)
     own = {"candidates": row["candidates"], "label": row["label"], "kinds": row["kinds"], "cluster": row["cluster"]}
-    return {"id": row["id"], "video": video, **asked, **own, "yes_no": yes_no}
+    return {"id": row["id"], "video": video, **asked, "target": target, **own, "yes_no": yes_no}
 
 
 def lmms_eval(export: Export) -> list[Path]:
@@ -242,33 +242,29 @@ def vlmevalkit(export: Export) -> list[Path]:
 
     Returns the TSV files, and last the Python file. Raises UsageError: as `Export.choice_tables`, or no mp4 file.
     """
+    import pandas as pd
+
     name, tables = export.choice_tables()
     clips, root = export.clips(tables, mp4=True)
     written = []
     for (config, split), rows in tables.items():
         lines = [_line(number, row, clips[Clip.of(row)]) for number, row in enumerate(rows)]
-        written.append(write_text(export.output / f"{name}_{config}_{split}.tsv", _tsv(lines)))
+        # Items may differ in their number of candidates: the header has the letters of the longest.
+        letters = sorted({key for line in lines for key in line if len(key) == 1})
+        cells = [{name: no_formula(cell) for name, cell in line.items()} for line in lines]
+        table = pd.DataFrame(cells, columns=[*_FIRST, *letters, "answer", "kinds"])
+        text = str(table.to_csv(sep="\t", index=False, lineterminator="\n"))
+        written.append(write_text(export.output / f"{name}_{config}_{split}.tsv", text))
     file = CLASS.removesuffix(".py")
     source = python_file("vlmevalkit_sets.py.template", root, EXAMPLE=written[0].stem, FILE=file)
     return [*written, write_text(export.output / CLASS, source)]
 
 
 def _line(number: int, row: MultipleChoiceRow, video: str) -> Line:
-    question, _, answer = _asked(row)
-    asked = {"question": question.text, "prompt": question.prompt, "option": question.option}
+    asked, _, answer = _asked(row)
     texts = dict(zip(LETTERS, (" ".join(text.split()) for text in row["candidates"]), strict=False))
     line: Line = {"index": number, "id": row["id"], "video": video.removesuffix(".mp4"), **asked}
     return line | {"candidates": repr(row["candidates"]), **texts, "answer": answer, "kinds": ",".join(row["kinds"])}
-
-
-def _tsv(lines: list[Line]) -> str:
-    import pandas as pd
-
-    # Items may differ in their number of candidates: the header has the letters of the longest.
-    letters = sorted({key for line in lines for key in line if len(key) == 1})
-    cells = [{name: no_formula(cell) for name, cell in line.items()} for line in lines]
-    table = pd.DataFrame(cells, columns=[*_FIRST, *letters, "answer", "kinds"])
-    return str(table.to_csv(sep="\t", index=False, lineterminator="\n"))
 
 
 __all__ = ["FORMATS", "Export", "inspect_ai", "lmms_eval", "mteb", "vlmevalkit"]

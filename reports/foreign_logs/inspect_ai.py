@@ -1,7 +1,7 @@
 """Reads logs of inspect_ai: `.eval` (a zip) and `.json`, version 2."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from video_contrast.errors import VideoContrastError, check_names
@@ -62,6 +62,11 @@ def read(path: Path, log: Mapping[str, Json], metric: str | None = None) -> Fore
     check_names(f"scorer of {path}:", [metric] if metric is not None else [], scorers)
     scorer = metric or scorers[0]
     logged = [_sample(sample, scorer, f"{path}: sample {number}") for number, sample in enumerate(samples)]
+    status, notes = log.get("status"), []
+    if status not in (None, "success"):
+        notes.append(f"the evaluation ended as {status!r}: these are the samples until then")
+    if scorers[1:]:
+        notes.append(f"further scorers: {', '.join(scorers[1:])} (--metric)")
     return ForeignLog(
         path=path,
         harness="inspect_ai",
@@ -73,7 +78,7 @@ def read(path: Path, log: Mapping[str, Json], metric: str | None = None) -> Fore
         mean=_reported(log, scorer, "accuracy", "mean"),
         standard_error=_reported(log, scorer, "stderr"),
         asked_whole=not any(sample.get("choices") for sample in samples),
-        notes=tuple(_notes(log, scorers)),
+        notes=tuple(notes),
     )
 
 
@@ -106,13 +111,6 @@ def _asked(sample: Mapping[str, Json]) -> str:
     choices = sample.get("choices")
     options = map("{}. {}".format, LETTERS, choices) if isinstance(choices, list) else ()
     return "\n".join([*(text for text in texts if isinstance(text, str)), *options])
-
-
-def _notes(log: Mapping[str, Json], scorers: Sequence[str]) -> Iterator[str]:
-    if log.get("status") not in (None, "success"):
-        yield f"the evaluation ended as {log['status']!r}: these are the samples until then"
-    if len(scorers) > 1:
-        yield f"further scorers: {', '.join(scorers[1:])} (--metric)"
 
 
 def _value(score: Mapping[str, Json], scorer: str, place: str) -> float:

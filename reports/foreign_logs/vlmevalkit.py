@@ -43,6 +43,7 @@ def _sample(row: Mapping[str, Json], column: str, place: str) -> Sample:
         value = float(row[column])
     except (TypeError, ValueError) as error:
         raise VideoContrastError(f"{place}: the {column} is {row[column]!r}, no number") from error
+    options = [f"{letter}. {row[letter]}" for letter in LETTERS if row.get(letter)]  # or a list of them
     return Sample(
         str(row["id"] if row.keys() >= OWN else row["index"]),
         max(value, 0.0),
@@ -51,16 +52,9 @@ def _sample(row: Mapping[str, Json], column: str, place: str) -> Sample:
         answer=row.get("prediction"),
         reply=row.get("prediction"),
         key=row.get("answer"),
-        asked=_asked(row),
+        asked="\n".join([str(row.get("question") or ""), *(options or [str(row.get("candidates") or "")])]),
         failed=value < 0,  # -1: no answer could be read
     )
-
-
-def _asked(row: Mapping[str, Json]) -> str:
-    """The question and its options, which stand in a list or under their letters."""
-    options = [f"{letter}. {row[letter]}" for letter in LETTERS if row.get(letter)]
-    listed = [] if options else [str(row.get("candidates") or "")]
-    return "\n".join([str(row.get("question") or ""), *options, *listed])
 
 
 def _names(path: Path) -> tuple[str, str]:
