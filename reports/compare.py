@@ -14,7 +14,6 @@ from video_contrast.console import aligned, counted
 from video_contrast.errors import UsageError, VideoContrastError, check_names
 from video_contrast.files import AnyPath, Json
 from video_contrast.metrics import (
-    choice_ranks,
     cluster_bootstrap,
     interval_keys,
     mcnemar,
@@ -27,7 +26,7 @@ from video_contrast.metrics.paired import ALPHA, pilot_power
 from video_contrast.metrics.ranks import Ranks, exact_mean
 from video_contrast.metrics.retrieval_counts import BothWays, matrix_ranks, ranks_of
 from video_contrast.reports.foreign_logs.log import ForeignLog
-from video_contrast.reports.runs import ItemHits, best_of, padded
+from video_contrast.reports.runs import ItemHits, best_of, kind_hits
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_figures import ACCURACY, MAIN, PAIR_SCORES, TIES, FigureKey, against, figure
 from video_contrast.storage.run_folder import CLEAN
@@ -113,33 +112,24 @@ def _choice(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Compari
 
     A row is about the true candidate against some others, over the items that have one of those.
     """
-    import pyarrow.compute as pc
-
-    columns = ("id", "cluster", "label", "kinds", "scores")
-    first, second = (run.columns_of(test.config, test.condition, columns) for run in runs)
-    at = pc.index_in(first["id"], second["id"])
-    left_out = len(first) + len(second) - 2 * (len(at) - at.null_count)
-    first, second = first.filter(at.is_valid()), second.take(at.drop_null())
-    if not len(first):
+    first, second = (kind_hits(run, test.config, test.condition) for run in runs)
+    others = sorted((first.keys() & second.keys()) - {"", "random"}) if len(first) > 2 else []
+    rows: list[Comparison] = []
+    left_out = 0
+    for kind in ("", *others):
+        a, b = first[kind][0], second[kind][0]
+        here, there = a.common(b)
+        if not kind:
+            left_out = len(a.names) + len(b.names) - 2 * len(here)
+        if len(here):
+            hits = [a.values[here], b.values[there]]
+            clusters = np.array(a.clusters.take(here).to_pylist())
+            rows.append(paired_row(test, against(kind).key, hits, clusters, left_out=left_out))
+            # McNemar's test has no half right: a tie counts as wrong for both models.
+            add_mcnemar(rows[-1], *map(np.floor, hits))
+            rows[-1][TIES.key] = int(np.any([own % 1 > 0 for own in hits], axis=0).sum())
+    if not rows:
         raise VideoContrastError(f"config {test.config}: the runs have no item in common")
-    tables = [padded(run["scores"].combine_chunks(), -np.inf) for run in (first, second)]
-    labels, clusters = np.from_dlpack(first["label"].combine_chunks()), np.array(first["cluster"].to_pylist())
-    of_kinds = first["kinds"].combine_chunks()
-    coded = of_kinds.flatten().dictionary_encode()
-    kinds = padded(of_kinds, -1, coded.indices)
-    wrong = (kinds >= 0) & (np.arange(kinds.shape[1]) != labels[:, None])
-    figures = {ACCURACY: wrong}
-    names = {coded.dictionary[code].as_py(): code for code in np.unique(kinds[wrong]).tolist()}
-    if len(names) > 1:
-        figures |= {against(name): wrong & (kinds == names[name]) for name in sorted(names) if name != "random"}
-    rows = []
-    for what, among in figures.items():
-        has = among.any(axis=1)
-        ranks = [choice_ranks(scores[has], labels[has], among[has]) for scores in tables]
-        # McNemar's test has no half right: a tie counts as wrong for both models.
-        rows.append(paired_row(test, what.key, [rank.hit(1) for rank in ranks], clusters[has], left_out=left_out))
-        add_mcnemar(rows[-1], *(rank.hit_bounds(1)[0] for rank in ranks))
-        rows[-1][TIES.key] = int(np.any([rank.hit(1) % 1 > 0 for rank in ranks], axis=0).sum())
     return rows + (_pair_rows(runs, test) if runs[0].layout(test.config) == "pairs" else [])
 
 

@@ -26,9 +26,17 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, write_text
 from video_contrast.golden import CAPTIONS, CERTIFICATES, GOLDEN
 from video_contrast.metrics import Interval, cluster_bootstrap, holm, share_interval, sign_flip
-from video_contrast.metrics.ranks import first_chance
 from video_contrast.reports.layout import DASH, Cell, Section, Table, columns, percent, row, share_cell, with_own_names
-from video_contrast.reports.runs import SIGNIFICANT, ConfigRun, ItemHits, SetKey, caption_hits, load_runs, set_on_disk
+from video_contrast.reports.runs import (
+    SIGNIFICANT,
+    ConfigRun,
+    ItemHits,
+    SetKey,
+    caption_hits,
+    kind_hits,
+    load_runs,
+    set_on_disk,
+)
 from video_contrast.reports.why_differ import certificate_side, compare, failed_stage
 from video_contrast.reports.why_differ.evidence import GREY_LEVELS, summary_gap
 from video_contrast.reports.write import Page, records, render_page, settings, warnings
@@ -103,7 +111,7 @@ def leaderboard(
     loaded = [run for run in load_runs([Path(run) for run in runs], dataset=dataset) if CLEAN in run.conditions]
     if not loaded:
         raise UsageError("none of these runs has a clean condition")
-    kinds = kind_hits(loaded)
+    kinds = board_columns(loaded)
     board = {name: standings(column.hits) for name, column in kinds.items()}
     board = ({OVERALL: overall} if (overall := overall_standings(list(kinds.values()))) else {}) | board
     target = Path(output)
@@ -149,7 +157,7 @@ def check_runs(runs: Sequence[str | Path], *, dataset: str | Path | None = None)
     return len(own)
 
 
-def kind_hits(runs: Sequence[ConfigRun]) -> dict[str, KindHits]:
+def board_columns(runs: Sequence[ConfigRun]) -> dict[str, KindHits]:
     """The columns by name: in each the true candidate stands against the candidates of one kind alone.
 
     Random candidates are a column of configs that hold nothing else. A kind that several configs have is a column of
@@ -163,18 +171,10 @@ def kind_hits(runs: Sequence[ConfigRun]) -> dict[str, KindHits]:
             hits.setdefault(column, {})[run.model] = own = caption_hits(run.matrix(CLEAN))
             chance[column] = 1 / len(own.clusters.unique())
             continue
-        rows = run.choices.get(CLEAN, {})
-        kinds = {kind for row in rows.values() for kind in row["kinds"]} - {"true"}
+        of_run = kind_hits(run.folder, run.key.config)
+        kinds = of_run.keys() - {""}
         for kind in sorted(kinds - {RANDOM} or kinds):
-            against, chances = [], []
-            for name, scored in rows.items():
-                rivals = [score for score, of in zip(scored["scores"], scored["kinds"], strict=True) if of == kind]
-                if rivals:
-                    own_chance = first_chance([scored["scores"][scored["label"]], *rivals], 0)
-                    against.append((name, own_chance, scored["cluster"]))
-                    chances.append(1 / (1 + len(rivals)))
-            hits.setdefault((kind, run.key), {})[run.model] = ItemHits.of(*zip(*against, strict=True))
-            chance[kind, run.key] = float(np.mean(chances))
+            hits.setdefault((kind, run.key), {})[run.model], chance[kind, run.key] = of_run[kind]
     names = [kind for kind, _ in hits]
     return {
         kind_in_words(kind) + f" ({key.short})" * (names.count(kind) > 1): KindHits(kind, models, chance[kind, key])

@@ -97,6 +97,32 @@ def choice_hits(batches: Iterable[pa.RecordBatch]) -> ItemHits | None:
     return ItemHits(pa.concat_arrays(names), np.concatenate(values), pa.concat_arrays(clusters))
 
 
+def kind_hits(run: RunFolder, config: str, condition: str = CLEAN) -> dict[str, tuple[ItemHits, float]]:
+    """Kind of wrong candidates -> the hits against these alone, of items that have some, and their chance; "" of all.
+
+    `config, condition`: of multiple choice, what was scored; {} where it has no item.
+    """
+    import pyarrow as pa
+
+    table = run.columns_of(config, condition, ("id", "cluster", "label", "kinds", "scores")).combine_chunks()
+    if not len(table):
+        return {}
+    names, clusters, labels, of_items, scores = (column.chunk(0) for column in table.columns)
+    label: np.ndarray = np.from_dlpack(labels)
+    coded = of_items.flatten().dictionary_encode()
+    kinds, padded_scores = padded(of_items, -1, coded.indices), padded(scores, -np.inf)
+    wrong = (kinds >= 0) & (np.arange(kinds.shape[1]) != label[:, None])
+    rivals = {"": wrong}
+    rivals |= {coded.dictionary[code].as_py(): wrong & (kinds == code) for code in np.unique(kinds[wrong]).tolist()}
+    hits = {}
+    for kind, among in rivals.items():
+        has = np.flatnonzero(among.any(axis=1))
+        values = choice_ranks(padded_scores[has], label[has], among[has]).hit(1)
+        chance = float(np.mean(1 / (1 + among[has].sum(axis=1))))
+        hits[kind] = ItemHits(names.take(pa.array(has)), values, clusters.take(pa.array(has))), chance
+    return hits
+
+
 def caption_hits(matrix: SimilarityMatrix, k: int = 1) -> ItemHits:
     """The hits of captions: 1 where the own clip is among the first `k`, a share on a tie; their mean is R@k."""
     hits = ranks_of(matrix).text_to_video.hit(k)

@@ -138,8 +138,16 @@ def stored(run: ConfigRun, ids: Sequence[str], captions: Sequence[str]) -> Space
 
 
 def _drawn(run: ConfigRun, space: Space, ids: Sequence[str]) -> Plot:
+    from sklearn.manifold import TSNE
+    from threadpoolctl import threadpool_limits
+
     groups = [space.clips, space.captions, *([] if space.perturbed is None else [space.perturbed])]
-    placed = np.split(_placed(np.concatenate(groups)), len(groups))
+    vectors = np.concatenate(groups).astype(np.float32)
+    seed = int.from_bytes(digest("report", "t-SNE")[:4], "little")
+    perplexity = min(30.0, (len(vectors) - 1) / 3)
+    model = TSNE(perplexity=perplexity, init="pca", random_state=seed, max_iter=500, n_jobs=1)
+    with threadpool_limits(1):  # a few hundred points: with more threads, most of the time is waiting for the others
+        placed = np.split(np.asarray(model.fit_transform(vectors), np.float64), len(groups))
     clips, captions = placed[:2]
     name = re.sub(r"[^\w.-]+", "-", f"map-{run.key.stem}-{run.model}")
     lines: list[list[object]] = [["id", "clip x", "clip y", "caption x", "caption y", "made from"]]
@@ -171,17 +179,6 @@ def _factors(values: Vectors) -> tuple[Vectors, Vectors]:
     # Signs of singular vectors may differ between machines; the first clip decides them, so the map stays put.
     signs = np.where(left[0, :rank] < 0, -1.0, 1.0)
     return unit_rows(left[:, :rank] * scale * signs), unit_rows(right[:rank].T * scale * signs)
-
-
-def _placed(vectors: Vectors) -> Vectors:
-    from sklearn.manifold import TSNE
-    from threadpoolctl import threadpool_limits
-
-    seed = int.from_bytes(digest("report", "t-SNE")[:4], "little")
-    perplexity = min(30.0, (len(vectors) - 1) / 3)
-    model = TSNE(perplexity=perplexity, init="pca", random_state=seed, max_iter=500, n_jobs=1)
-    with threadpool_limits(1):  # a few hundred points: with more threads, most of the time is waiting for the others
-        return np.asarray(model.fit_transform(vectors.astype(np.float32)), np.float64)
 
 
 Vectors = npt.NDArray[np.float64]

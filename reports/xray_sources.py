@@ -61,24 +61,19 @@ def open_sources(
     else:
         raise UsageError(f"no such file, folder or data set of the Hub: {what}")
     for source in sources:
-        _mark(source, against)
-    return sources
-
-
-def _mark(source: XraySource, against: Against) -> None:
-    unknown = all(set(row["kinds"]) <= {"true", "distractor"} for rows in source.splits.values() for row in rows)
-    if against == "all":
-        for rows in source.splits.values():
-            for row in rows:
-                row["kinds"] = ["true" if n == row["label"] else "distractor" for n in range(len(row["kinds"]))]
-    elif against == "nearest" or unknown:
+        kinds = {kind for rows in source.splits.values() for row in rows for kind in row["kinds"]}
         for name, rows in source.splits.items():
-            source.splits[name], n = mark_nearest(rows)
-            if n:
-                source.guesses.append(
-                    f"contrasts ({name}): in {n:,} of {len(rows):,} items one candidate differs from the true one in a "
-                    "few words; the nearest one is taken (--against all takes all)"
-                )
+            if against == "all":
+                for row in rows:
+                    row["kinds"] = ["true" if n == row["label"] else "distractor" for n in range(len(row["kinds"]))]
+            elif against == "nearest" or kinds <= {"true", "distractor"}:
+                source.splits[name], alone = mark_nearest(rows)
+                if alone:
+                    source.guesses.append(
+                        f"contrasts ({name}): in {alone:,} of {len(rows):,} items one candidate differs from the true "
+                        "one in a few words; the nearest one is taken (--against all takes all)"
+                    )
+    return sources
 
 
 def _folder(path: Path, configs: Sequence[str] | None, columns: TableColumns | None) -> list[XraySource]:

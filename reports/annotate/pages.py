@@ -50,8 +50,11 @@ def shown_clip(root: Path, row: MultipleChoiceRow) -> Path:
     clip = Clip.of(row)
     paths = clip_files(root, clip)
     path = paths[0]
-    if not clip.segments and row["start"] is None and row["end"] is None and _plays(path):
-        return path
+    if not clip.segments and row["start"] is None and row["end"] is None and path.suffix.lower() in _ENDINGS:
+        with opened(str(path)) as (_, stream):
+            context = stream.codec_context
+            if min(context.width, context.height) >= _SMALLEST and (context.name, context.pix_fmt) in _PLAYED:
+                return path
     files = ((str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths)
     source = (*(value for file in files for value in file), row["start"], row["end"], *map(repr, clip.segments))
     key = digest("annotate", *source).hex()[:32]
@@ -71,14 +74,6 @@ def shown_clip(root: Path, row: MultipleChoiceRow) -> Path:
             target.parent.mkdir(parents=True, exist_ok=True)
             write_video(target, frames, footage.fps, times=footage.times[numbers.start : numbers.stop])
     return target
-
-
-def _plays(path: Path) -> bool:
-    if path.suffix.lower() not in _ENDINGS:
-        return False
-    with opened(str(path)) as (_, stream):
-        context = stream.codec_context
-        return min(context.width, context.height) >= _SMALLEST and (context.name, context.pix_fmt) in _PLAYED
 
 
 def make_ready(root: Path, rows: Iterable[MultipleChoiceRow]) -> None:

@@ -8,9 +8,10 @@ import os
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import Literal
 
 from video_contrast.builders.assembly.captioned_clip import normal
 from video_contrast.builders.assembly.difference import difference
@@ -87,7 +88,10 @@ class Votes:
         """Appends an answer. Raises VideoContrastError: the person has answered the item, and it was not sent back."""
         with self._lock:
             with open(self.path, "ab") as handle:
-                _hold(handle)
+                with suppress(ImportError):  # other servers wait, where the system can
+                    import fcntl
+
+                    fcntl.flock(handle, fcntl.LOCK_EX)
                 self.refresh()
                 former = self._latest.get((vote.item, vote.annotator))
                 if former is not None and former.status == "done" and vote.status == "done":
@@ -119,15 +123,6 @@ class Votes:
             if vote.status == "done":
                 by_item.setdefault(vote.item, []).append(vote)
         return by_item
-
-
-def _hold(handle: BinaryIO) -> None:
-    """Locks the file against other servers until it is closed, where the system can."""
-    try:
-        import fcntl
-    except ImportError:
-        return
-    fcntl.flock(handle, fcntl.LOCK_EX)
 
 
 LEASE = 900.0  # seconds for which an item that somebody looks at is not given to others

@@ -248,7 +248,13 @@ def vlmevalkit(export: Export) -> list[Path]:
     clips, root = export.clips(tables, mp4=True)
     written = []
     for (config, split), rows in tables.items():
-        lines = [_line(number, row, clips[Clip.of(row)]) for number, row in enumerate(rows)]
+        lines: list[Line] = []
+        for number, row in enumerate(rows):
+            asked, _, answer = _asked(row)
+            texts = dict(zip(LETTERS, (" ".join(text.split()) for text in row["candidates"]), strict=False))
+            line: Line = {"index": number, "id": row["id"], "video": clips[Clip.of(row)].removesuffix(".mp4"), **asked}
+            kinds = ",".join(row["kinds"])
+            lines.append(line | {"candidates": repr(row["candidates"]), **texts, "answer": answer, "kinds": kinds})
         # Items may differ in their number of candidates: the header has the letters of the longest.
         letters = sorted({key for line in lines for key in line if len(key) == 1})
         cells = [{name: no_formula(cell) for name, cell in line.items()} for line in lines]
@@ -258,13 +264,6 @@ def vlmevalkit(export: Export) -> list[Path]:
     file = CLASS.removesuffix(".py")
     source = python_file("vlmevalkit_sets.py.template", root, EXAMPLE=written[0].stem, FILE=file)
     return [*written, write_text(export.output / CLASS, source)]
-
-
-def _line(number: int, row: MultipleChoiceRow, video: str) -> Line:
-    asked, _, answer = _asked(row)
-    texts = dict(zip(LETTERS, (" ".join(text.split()) for text in row["candidates"]), strict=False))
-    line: Line = {"index": number, "id": row["id"], "video": video.removesuffix(".mp4"), **asked}
-    return line | {"candidates": repr(row["candidates"]), **texts, "answer": answer, "kinds": ",".join(row["kinds"])}
 
 
 __all__ = ["FORMATS", "Export", "inspect_ai", "lmms_eval", "mteb", "vlmevalkit"]

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
+
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json
 from video_contrast.reports.foreign_logs import inspect_ai, lmms_eval, mteb, vlmevalkit
@@ -42,8 +44,16 @@ def read_logs(path: str | Path, metric: str | None = None) -> list[ForeignLog]:
         return _read(source, metric)
     if not source.is_dir():
         raise UsageError(f"no such file or folder: {source}")
-    if RunFolder(source).is_finished:
-        return _own(RunFolder(source))
+    run = RunFolder(source)
+    if run.is_finished:
+        logs = []
+        for (config, condition), rows in run.tables.items():
+            if condition == CLEAN:
+                items = {n: LogItem(hit(row), row["cluster"], int(np.argmax(row["scores"]))) for n, row in rows.items()}
+                logs.append(ForeignLog(source, "video-contrast", Path(run.model).name, config, ACCURACY.key, items))
+        if not logs:
+            raise UsageError(f"{source} has no multiple-choice config")
+        return logs
     logs = [log for file in _files(source) for log in _read(file, metric)]
     if not logs:
         raise UsageError(f"{source} holds no run and no log of {HARNESSES}")
@@ -87,15 +97,3 @@ def _read(path: Path, metric: str | None) -> list[ForeignLog]:
     if vlmevalkit.is_table(first):
         return [vlmevalkit.read(path, rows)]
     raise VideoContrastError(f"{path}: is no log of {HARNESSES}: its first row holds {', '.join(list(first)[:8])}")
-
-
-def _own(run: RunFolder) -> list[ForeignLog]:
-    import numpy as np
-
-    logs = []
-    for config, rows in ((config, rows) for (config, condition), rows in run.tables.items() if condition == CLEAN):
-        items = {id: LogItem(hit(row), row["cluster"], int(np.argmax(row["scores"]))) for id, row in rows.items()}
-        logs.append(ForeignLog(run.path, "video-contrast", Path(run.model).name, config, ACCURACY.key, items))
-    if not logs:
-        raise UsageError(f"{run.path} has no multiple-choice config")
-    return logs

@@ -42,17 +42,22 @@ def read(path: Path, rows: Sequence[Mapping[str, Json]], metric: str | None = No
     name = usable[0]
     samples = [_sample(row, name, f"{path}: line {number}") for number, row in enumerate(rows, 1)]
     match = _NAME.match(path.stem)
-    mean, error = _aggregate(path, match.group(1) if match else None, match.group(2) if match else "", name)
+    date, task = match.groups() if match else (None, path.stem)
+    # the mean and the standard error that the harness wrote beside the samples, where it did
+    source, written = path.with_name(f"{date}_results.json"), {}
+    if date is not None and source.is_file() and isinstance(results := read_json(source), dict):
+        entry = results.get("results", {}).get(task, {})
+        written = {key.partition(",")[0]: value for key, value in entry.items() if isinstance(value, int | float)}
     return ForeignLog(
         path=path,
         harness="lmms-eval",
         model=path.resolve().parent.name,
-        task=match.group(2) if match else path.stem,
+        task=task,
         metric=name,
         items=items_of(samples),
         failed=sum(sample.failed for sample in samples),
-        mean=mean,
-        standard_error=error,
+        mean=written.get(name),
+        standard_error=written.get(f"{name}_stderr_clt", written.get(f"{name}_stderr")),
         asked_whole=True,
         notes=tuple([f"further metrics: {', '.join(usable[1:])} (--metric)"] if usable[1:] else []),
     )
@@ -108,17 +113,6 @@ def _reply(row: Mapping[str, Json]) -> object:
     while isinstance(answers, list) and answers:
         answers = answers[0]
     return answers
-
-
-def _aggregate(path: Path, date: str | None, task: str, metric: str) -> tuple[float | None, float | None]:
-    """The mean and the standard error that the harness wrote beside the samples; None where it did not."""
-    source = path.with_name(f"{date}_results.json")
-    if date is None or not source.is_file():
-        return None, None
-    results = read_json(source)
-    entry = results.get("results", {}).get(task, {}) if isinstance(results, dict) else {}
-    numbers = {key.partition(",")[0]: value for key, value in entry.items() if isinstance(value, int | float)}
-    return numbers.get(metric), numbers.get(f"{metric}_stderr_clt", numbers.get(f"{metric}_stderr"))
 
 
 def is_results(value: Mapping[str, Json]) -> bool:

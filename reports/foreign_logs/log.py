@@ -6,7 +6,7 @@ are found in a set by the texts that they hold.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -122,17 +122,16 @@ def items_of(samples: Iterable[Sample]) -> dict[str, LogItem]:
         if not abs(sample.value) < float("inf"):
             raise VideoContrastError(f"{sample.place}: the score of {name!r} is {sample.value}, no finite number")
         epochs[sample.epoch] = sample
-    return {item: _item(list(epochs.values())) for item, epochs in by_item.items()}
-
-
-def _item(epochs: Sequence[Sample]) -> LogItem:
-    first, reread = epochs[0], None
-    if isinstance(first.reply, str) and isinstance(first.key, str) and re.fullmatch("[A-Z]", first.key):
-        place = letter_place(first.reply, len(LETTERS))
-        reread = float(place is not None and place[0] == first.key)
-    value = sum(sample.value for sample in epochs) / len(epochs)
-    asked = first.asked if isinstance(first.asked, str) else ""
-    return LogItem(value, first.video, letter_number(first.answer), reread, asked)
+    items = {}
+    for item, epochs in by_item.items():
+        first, reread = next(iter(epochs.values())), None
+        if isinstance(first.reply, str) and isinstance(first.key, str) and re.fullmatch("[A-Z]", first.key):
+            place = letter_place(first.reply, len(LETTERS))
+            reread = float(place is not None and place[0] == first.key)
+        value = sum(sample.value for sample in epochs.values()) / len(epochs)
+        asked = first.asked if isinstance(first.asked, str) else ""
+        items[item] = LogItem(value, first.video, letter_number(first.answer), reread, asked)
+    return items
 
 
 def letter_number(answer: object) -> int | None:

@@ -33,7 +33,11 @@ def read(path: Path, rows: Mapping[int, Mapping[str, Json]]) -> ForeignLog:
     samples = [_sample(row, column, f"{path}: row {number}") for number, row in rows.items()]
     failed = sum(sample.failed for sample in samples)
     notes = (f"{failed} items without an answer count as wrong; its VALID figure leaves them out",) if failed else ()
-    return ForeignLog(path, "VLMEvalKit", *_names(path), column, items_of(samples), failed, notes=notes)
+    stem = _SUFFIX.sub("", path.stem)  # MODEL_DATASET; files lie in folders called as the model
+    folders = (folder.name for folder in path.resolve().parents if stem.startswith(f"{folder.name}_"))
+    model = next(folders, stem.partition("_")[0])
+    task = stem.removeprefix(f"{model}_") or stem
+    return ForeignLog(path, "VLMEvalKit", model, task, column, items_of(samples), failed, notes=notes)
 
 
 def _sample(row: Mapping[str, Json], column: str, place: str) -> Sample:
@@ -55,13 +59,3 @@ def _sample(row: Mapping[str, Json], column: str, place: str) -> Sample:
         asked="\n".join([str(row.get("question") or ""), *(options or [str(row.get("candidates") or "")])]),
         failed=value < 0,  # -1: no answer could be read
     )
-
-
-def _names(path: Path) -> tuple[str, str]:
-    """Model and data set of `MODEL_DATASET_score.xlsx`: files lie in folders called as the model."""
-    stem = _SUFFIX.sub("", path.stem)
-    for folder in path.resolve().parents:
-        if stem.startswith(f"{folder.name}_"):
-            return folder.name, stem.removeprefix(f"{folder.name}_")
-    model, _, task = stem.partition("_")
-    return model, task or stem

@@ -81,7 +81,13 @@ def pairs_of(
 
     Raises UsageError: no run, log or certificate; or no config in common; VideoContrastError: a file is damaged.
     """
-    pairs = [_aligned(a, b) for a, b in _pairs(first, second, config, metric)]
+    pairs = []
+    for a, b in _pairs(first, second, config, metric):
+        if "run" in (a.source, b.source):  # predictions without a key have the run's
+            a, b = _keyed(a, b), _keyed(b, a)
+        if not a.items.keys() & b.items.keys():  # a log has the ids of a run's set, found by its texts
+            a, b = (_like(a, b) if b.source == "run" else a), (_like(b, a) if a.source == "run" else b)
+        pairs.append((a, b))
     # Of the configs of a run, a log is of those with whose items it has some in common.
     with_logs = [pair for pair in pairs if {side.source for side in pair} - {"run", CERTIFICATE}]
     return [(a, b) for a, b in with_logs if a.items.keys() & b.items.keys()] or pairs
@@ -100,15 +106,6 @@ def _pairs(first: str | Path, second: str | Path, config: str | None, metric: st
     if not shared or (config is not None and config not in shared):
         raise unknown_name(f"config of both {first} and {second}:", config or "(none)", shared)
     return [(sides[0][name], sides[1][name]) for name in ([config] if config else shared)]
-
-
-def _aligned(a: Side, b: Side) -> tuple[Side, Side]:
-    """Both sides; a log has the ids of a run's set, found by its texts; predictions without a key have the run's."""
-    if "run" in (a.source, b.source):
-        a, b = _keyed(a, b), _keyed(b, a)
-    if a.items.keys() & b.items.keys():
-        return a, b
-    return (_like(a, b) if b.source == "run" else a), (_like(b, a) if a.source == "run" else b)
 
 
 def _keyed(side: Side, run: Side) -> Side:

@@ -333,26 +333,21 @@ def compare_joining(a: Side, b: Side) -> StageResult:
     says = other_options(a, b, JOINING)
     if says:
         return StageResult("joining", "differs", "; ".join(says))
+    if CERTIFICATE in (a.source, b.source):
+        return StageResult("joining", "equal", "the same options")
     x, y = aligned_scores(a, b)
     if not len(x):
-        return _ties(a, b)
+        ties = [name for name, x, y in item_pairs(a, b) if ((x.hit or 0) % 1 > 0) != ((y.hit or 0) % 1 > 0)]
+        if ties:
+            one = f"a tie counts as a share in one side only: {counted(len(ties), 'item')} ({few(ties)})"
+            return StageResult("joining", "differs", one, {"ties_in_one": len(ties)})
+        return StageResult("joining", "unknown", "no raw scores on both sides")
     slope, offset, rest = fitted_line(x, y)
     spread = max(float(np.std(x)), 1e-12)
     if max(abs(slope - 1), abs(offset) / spread) > 1e-2 and slope > 0 and rest <= 1e-4 * slope * spread:
         numbers = {"slope": slope, "offset": offset}
         return StageResult("joining", "differs", f"the scale of scores: {slope:.4g} x {offset:+.3g}", numbers)
     return StageResult("joining", "equal", "the same pooling, norm and scale")
-
-
-def _ties(a: Side, b: Side) -> StageResult:
-    """Whether ties count alike, where no raw scores are on both sides."""
-    if CERTIFICATE in (a.source, b.source):
-        return StageResult("joining", "equal", "the same options")
-    ties = [name for name, x, y in item_pairs(a, b) if ((x.hit or 0) % 1 > 0) != ((y.hit or 0) % 1 > 0)]
-    if ties:
-        says = f"a tie counts as a share in one side only: {counted(len(ties), 'item')} ({few(ties)})"
-        return StageResult("joining", "differs", says, {"ties_in_one": len(ties)})
-    return StageResult("joining", "unknown", "no raw scores on both sides")
 
 
 def compare_figure(a: Side, b: Side) -> StageResult:

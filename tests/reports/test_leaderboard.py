@@ -22,7 +22,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, write_json
 from video_contrast.golden import CERTIFICATES
 from video_contrast.metrics import holm, sign_flip
-from video_contrast.reports.leaderboard import check_runs, kind_hits, leaderboard, standings
+from video_contrast.reports.leaderboard import board_columns, check_runs, leaderboard, standings
 from video_contrast.reports.runs import ItemHits, load_runs
 from video_contrast.runner.views import Sampling
 from video_contrast.storage import RunFolder
@@ -207,7 +207,7 @@ def test_columns_of_one_kind_in_two_configs_have_names_of_their_own(world: Path,
 
     folder = write_set(BuiltSet("two", {"a_mc": {"test": rows}, "b_mc": {"test": rows[:6]}}), tmp_path / "set")
     fabricate.make_run(tmp_path / "run", folder, ["a_mc", "b_mc"])
-    assert set(kind_hits(load_runs([tmp_path / "run"]))) == {"verb lm (a_mc)", "verb lm (b_mc)"}
+    assert set(board_columns(load_runs([tmp_path / "run"]))) == {"verb lm (a_mc)", "verb lm (b_mc)"}
 
 
 def forged(change: Callable[[Any], None]) -> Any:
