@@ -90,11 +90,11 @@ def processor(model: TorchModel, words: Tokenizer) -> Processor:
     half = [0.5, 0.5, 0.5]
     shared: dict[str, object] = {"image_mean": half, "image_std": half, "crop_size": {"height": IMAGE, "width": IMAGE}}
     shared |= {"size": {"shortest_edge": IMAGE}, "resample": 3}
-    if model.config.model_type == "clip":
-        plain: Processor = CLIPProcessor(image_processor=CLIPImageProcessorPil(**shared), tokenizer=words)
-        return plain
-    joint: Processor = XCLIPProcessor(image_processor=VideoMAEImageProcessorPil(**shared), tokenizer=words)
-    return joint
+    pictures, joint = CLIPImageProcessorPil, CLIPProcessor
+    if model.config.model_type != "clip":
+        pictures, joint = VideoMAEImageProcessorPil, XCLIPProcessor
+    whole: Processor = joint(image_processor=pictures(**shared), tokenizer=words)
+    return whole
 
 
 def save(model: TorchModel, words: Tokenizer, folder: Path) -> None:

@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -76,7 +77,7 @@ TAUGHT: tuple[tuple[int, dict[str, object]], ...] = (
 
 @dataclass
 class ShapesBatch:
-    """Clips uint8[B, T, H, W, 3], their captions, and per clip the hard negatives (the empty string where too few)."""
+    """Clips uint8[B, T, H, W, 3], captions, and of each clip its hard negatives ("" where too few); [] without any."""
 
     clips: np.ndarray
     captions: list[str]
@@ -89,26 +90,24 @@ def batches(recipe: ShapesRecipe, seed: int, frames: int) -> Iterator[ShapesBatc
     where = frame_indices(12, frames)
     rng = stream("shapes training", seed)
     while True:
-        shown: list[Scene] = [next(fresh) for _ in range(BATCH)]
+        shown: list[Scene] = list(islice(fresh, BATCH))
         captions, hard = [], []
         for scene in shown:
             caption_claim = claim(scene, place=rng.random() < 0.9, setting=rng.random() < 0.9)
             names, phrase = bool(rng.random() < 0.4), int(rng.integers(2))
             captions.append(write(caption_claim, names=names, phrase=phrase))
-            none: dict[str, list[str]] = {"antonym": []}
-            false = negatives(scene, caption_claim, rng, phrase=phrase, names=names) if recipe.hard else none
-            hard.append(_hard(false, rng, recipe.hard))
+            if recipe.hard:
+                by_kind = negatives(scene, caption_claim, rng, phrase=phrase, names=names)
+                hard.append(_hard(by_kind, rng, recipe.hard))
         yield ShapesBatch(np.stack([render(scene)[where] for scene in shown]), captions, hard)
 
 
 def _hard(by_kind: dict[str, list[str]], rng: np.random.Generator, count: int) -> list[str]:
-    """`count` of the negatives: the antonym first, then one a kind in turn."""
+    """`count` of the negatives: the antonym first, then one a kind in turn; "" where there are too few."""
     kinds = [kind for kind in by_kind if kind != "antonym"]
-    in_turn = [
-        texts[n] for n in range(count) for kind in rng.permutation(kinds) for texts in [by_kind[kind]] if n < len(texts)
-    ]
-    texts_in_order = [*by_kind["antonym"], *in_turn][:count]
-    return texts_in_order + [""] * (count - len(texts_in_order))
+    shuffled = [(n, by_kind[kind]) for n in range(count) for kind in rng.permutation(kinds)]
+    texts = [*by_kind["antonym"], *(texts[n] for n, texts in shuffled if n < len(texts))]
+    return (texts + [""] * count)[:count]
 
 
 def vocabulary(seed: int = SEED) -> Tokenizer:
@@ -182,7 +181,7 @@ def losses(model: TorchModel, words: Tokenizer, batch: ShapesBatch) -> dict[str,
     # Captions that occur twice in a batch are no negatives of each other.
     same = torch.tensor([[a == b for b in batch.captions] for a in batch.captions])
     terms = {"contrast": contrast_loss(similar, temperature, same)}
-    if batch.hard[0]:
+    if batch.hard:
         mask = torch.tensor([[True, *(bool(text) for text in row)] for row in batch.hard])
         hard = torch.zeros(*mask[:, 1:].shape, embedded.shape[1]).masked_scatter(mask[:, 1:, None], embedded[count:])
         own = torch.cat([similar.diagonal()[:, None], torch.einsum("bd,bkd->bk", videos, hard)], 1)

@@ -6,6 +6,7 @@ towers learn through one shared set of class vectors, so that they meet in one s
 """
 
 import time
+from itertools import islice
 
 import numpy as np
 import shapes_models
@@ -14,21 +15,10 @@ from shapes_models import embed_clips, embed_texts
 from torch import nn
 from torch.nn import functional
 
+from video_contrast.builders.shapes import world
 from video_contrast.builders.shapes.captions import Claim, claim, write
 from video_contrast.builders.shapes.render import SIZE, draw, layout
-from video_contrast.builders.shapes.world import (
-    ACTIONS,
-    COLOURS,
-    FORWARD,
-    MIRROR_SIDE,
-    PEOPLE,
-    SETTINGS,
-    SHAPES,
-    THINGS,
-    Figure,
-    Scene,
-    scenes,
-)
+from video_contrast.builders.shapes.world import Figure, Scene, scenes
 from video_contrast.seeds import stream
 from video_contrast.untyped import Tokenizer, TorchModel
 
@@ -36,13 +26,13 @@ STEPS = 1100
 BATCH = 96
 NONE = ""
 CLASSES = {
-    "kind": (*SHAPES, *PEOPLE),
-    "colour": COLOURS,
-    "other": (NONE, *SHAPES, *THINGS),
-    "other colour": (NONE, *COLOURS),
-    "side": (NONE, *MIRROR_SIDE),
-    "setting": (NONE, *SETTINGS),
-    "action": tuple(ACTIONS),
+    "kind": (*world.SHAPES, *world.PEOPLE),
+    "colour": world.COLOURS,
+    "other": (NONE, *world.SHAPES, *world.THINGS),
+    "other colour": (NONE, *world.COLOURS),
+    "side": (NONE, *world.MIRROR_SIDE),
+    "setting": (NONE, *world.SETTINGS),
+    "action": tuple(world.ACTIONS),
 }
 # In a single frame one does not see what is done; these actions show the figure whole in every frame.
 _SHOWN = ("slides_right", "rises", "grows", "turns_clockwise", "approaches", "pushes", "lifts", "bounces", "shakes")
@@ -60,14 +50,10 @@ def warm_up(words: Tokenizer, seed: int) -> TorchModel:
     optimizer = torch.optim.AdamW(parameters, lr=3e-3, betas=(0.9, 0.98), weight_decay=0.02)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 3e-3, total_steps=STEPS, pct_start=0.05)
     rng = stream("shapes warm-up", seed)
-    drawn = scenes(seed, "train", 10**9, first=10**6)
+    drawn = (scene for scene in scenes(seed, "train", 10**9, first=10**6) if scene.action in _SHOWN)
     started = time.process_time()
     for step in range(STEPS):
-        shown: list[Scene] = []
-        while len(shown) < BATCH:
-            scene = next(drawn)
-            if scene.action in _SHOWN:
-                shown.append(scene)
+        shown = list(islice(drawn, BATCH))
         times = rng.random(BATCH)
         frames = np.stack([draw(scene, t) for scene, t in zip(shown, times, strict=True)])
         video = embed_clips(model, frames[:, None], unit=False)
@@ -98,9 +84,7 @@ def _named(
     """The summed cross-entropy of every class, and the share of right answers by class."""
     unit = 6.0 * functional.normalize(embedded, dim=-1)
     total, right = torch.zeros(()), {}
-    for name, classes in CLASSES.items():
-        if name == skip:
-            continue
+    for name, classes in [(name, classes) for name, classes in CLASSES.items() if name != skip]:
         target = torch.tensor([classes.index(_class_of(c, name)) for c in claims])
         logits = heads[name](unit)
         total = total + functional.cross_entropy(logits, target)
@@ -125,7 +109,7 @@ def _places(shown: list[Scene], times: np.ndarray) -> tuple[torch.Tensor, torch.
     """float32[B, 7]: x, y, radius, sine of the angle, and x, y of the other; and which of them are known."""
     where, known = np.zeros((len(shown), 7), np.float32), np.ones((len(shown), 7), np.float32)
     for row, scene in enumerate(shown):
-        assert scene.action in FORWARD or scene.action in _SHOWN
+        assert scene.action in world.FORWARD or scene.action in _SHOWN
         (x, y, radius, angle, _), other = layout(scene, float(times[row]))
         where[row, :5] = x / SIZE * 2 - 1, y / SIZE * 2 - 1, radius / 6 - 1.5, np.sin(np.radians(angle)), angle / 90
         if other:

@@ -33,20 +33,9 @@ import operator
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Literal,
-    SupportsIndex,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.files import JsonObject
@@ -60,10 +49,9 @@ GivenOptions = Mapping[str, Any]  # option -> value, as the caller has it: of an
 OptionValues = dict[str, Any]  # option -> value, of the type that the option declares
 # Types of numbers: what is one of them, its name, and what makes it one of Python (records hold no others).
 NUMBERS: dict[type, tuple[Any, str, Callable[[Any], float]]] = {
-    bool: (bool, "true or false", bool),
-    int: (SupportsIndex, "a whole number", operator.index),
+    bool: (bool, "true or false", bool), int: (Integral, "a whole number", operator.index),
     float: (Real, "a number", lambda value: value if isinstance(value, int) else float(value)),
-}
+}  # fmt: skip
 
 # Options that many commands have.
 Seed = Annotated[int, "seed of all random draws"]

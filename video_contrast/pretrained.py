@@ -83,19 +83,18 @@ def load(model: str, automatic: Any, option: str, **arguments: object) -> Any:  
         with asked_once(model):
             return automatic.from_pretrained(model, **arguments)
     except (OSError, ValueError, KeyError, ImportError) as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        if isinstance(error, ImportError):
-            raise VideoContrastError(
-                f"{option}: {model} asks for a package that is not here ({reason}): run {download_command(model)}"
+        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        if isinstance(error, OSError) and not Path(model).is_dir():
+            raise MissingCheckpoint(
+                f"{option}: the model {model!r} cannot be loaded ({reason}). Download it on a machine with a network "
+                f"({download_command(model)}) or give the folder of another one"
             ) from error
-        if not isinstance(error, OSError):
-            raise VideoContrastError(f"{option}: {model} does not load as {automatic.__name__}: {reason}") from error
-        if Path(model).is_dir():
-            raise VideoContrastError(f"{option}: the folder {model} is no whole checkpoint: {reason}") from error
-        raise MissingCheckpoint(
-            f"{option}: the model {model!r} cannot be loaded ({reason}). Download it on a machine with a network "
-            f"({download_command(model)}) or give the folder of another one"
-        ) from error
+        wrong = f"{model} does not load as {automatic.__name__}: {reason}"
+        if isinstance(error, ImportError):
+            wrong = f"{model} asks for a package that is not here ({reason}): run {download_command(model)}"
+        elif isinstance(error, OSError):
+            wrong = f"the folder {model} is no whole checkpoint: {reason}"
+        raise VideoContrastError(f"{option}: {wrong}") from error
 
 
 def token_rows(tokenizer: Tokenizer, texts: Sequence[str], limit: int | None = None) -> list[list[int]]:

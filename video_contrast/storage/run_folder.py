@@ -26,6 +26,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
+import numpy as np
+
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import Json, JsonObject, atomic_path, read_json, write_json, write_text
 from video_contrast.rows import Layout
@@ -41,7 +43,6 @@ from video_contrast.storage.run_records import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas
     import pyarrow as pa
 
@@ -184,7 +185,6 @@ class RunFolder:
         Args:
             config, condition, columns: as of `columns_of`.
         """
-        import numpy as np
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -225,8 +225,6 @@ class RunFolder:
         path = self._matrix_path(config, condition)
         if not self.has_matrix(config, condition):
             raise UsageError(f"{self.path} keeps no similarities of {config} ({condition})")
-        import numpy as np
-
         ids = read_json(path.with_suffix(".json"))
         path = path if path.is_file() else path.with_suffix(BEST)
         try:
@@ -275,8 +273,7 @@ class RunFolder:
         import pyarrow.parquet as pq
 
         schema, rest = _schema(), iter(rows)
-        if not pairs:
-            schema = schema.remove(schema.get_field_index("group"))
+        schema = schema if pairs else schema.remove(schema.get_field_index("group"))
         with atomic_path(self.path / SCORES) as path, pq.ParquetWriter(path, schema, compression="zstd") as writer:
             while part := list(islice(rest, ROWS)):
                 writer.write_table(pa.Table.from_pylist(part, schema))
@@ -287,8 +284,6 @@ class RunFolder:
         Args:
             config, condition, matrix: what was scored, and the similarities.
         """
-        import numpy as np
-
         path = self._matrix_path(config, condition)
         if matrix.all_values is not None:
             with atomic_path(path) as temporary, open(temporary, "wb") as handle:
@@ -423,8 +418,6 @@ class RunFolder:
 
 def _equal(column: pa.DictionaryArray, text: str) -> np.ndarray:
     """Which entries are a text."""
-    import numpy as np
-
     texts = column.dictionary.to_pylist()
     codes: np.ndarray = np.from_dlpack(column.indices)
     return np.asarray(codes == (texts.index(text) if text in texts else -1))

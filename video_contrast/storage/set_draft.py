@@ -11,16 +11,7 @@ from video_contrast.console import bar
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import atomic_path, remove_abandoned, resolve_under, write_bytes, write_json
 from video_contrast.rows import Row, layout_of, optional_parts, table_features, validate_rows
-from video_contrast.storage.set_folder import (
-    CROISSANT,
-    EVALUATION,
-    RECORD,
-    ConfigRecord,
-    Facts,
-    SetFolder,
-    SetRecord,
-    table_path,
-)
+from video_contrast.storage.set_folder import BESIDE, RECORD, ConfigRecord, Facts, SetFolder, SetRecord, table_path
 from video_contrast.version import __version__
 
 ROW_GROUP = 1000  # rows
@@ -146,10 +137,6 @@ def table_of(rows: Sequence[Row], where: str, split: str) -> tuple[ConfigRecord,
     return entry, content
 
 
-# What a killed build, `generate` before it writes its set, or a review leaves in a folder.
-_BESIDE = (CROISSANT, EVALUATION, "answers.jsonl", "rejected.jsonl", "review.html", "review.tsv")
-
-
 def _former_record(folder: SetFolder, builder: str | None) -> SetRecord:
     path = folder.path
     nearest = next(place for place in (path, *path.absolute().parents) if place.exists())
@@ -164,7 +151,7 @@ def _former_record(folder: SetFolder, builder: str | None) -> SetRecord:
         if folder.has_card:
             raise VideoContrastError(f"--output {path} holds a README.md that is not ours; give a new folder")
         files = path.glob("[!.]*") if path.is_dir() else ()
-        others = sorted(file.name for file in files if file.is_file() and file.name not in _BESIDE)
+        others = sorted(file.name for file in files if file.is_file() and file.name not in BESIDE)
         if others:
             raise VideoContrastError(
                 f"--output {path} holds other files ({', '.join(others[:3])}{' ...' if len(others) > 3 else ''}), "

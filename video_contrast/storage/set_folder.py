@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, cast
 
@@ -85,6 +86,8 @@ CARD = "README.md"
 CROISSANT = "croissant.json"
 EVALUATION = "eval.yaml"
 LOCAL = "local.json"
+# What a killed build, `generate` before it writes its set, or a review leaves in a folder.
+BESIDE = (CROISSANT, EVALUATION, "answers.jsonl", "rejected.jsonl", "review.html", "review.tsv")
 PLAYED = "video"  # column of a set that was pushed with its videos, which the Hub's viewer plays; never of rows
 # What the datasets library reads as tables; of a folder of videos it would make a set of videos.
 _TABLES = (".parquet", ".arrow", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt", ".zip", ".gz", ".zst", ".tar")
@@ -289,12 +292,8 @@ class SetFolder:
         Args:
             config, split, n: which table, and how many rows at most.
         """
-        import pyarrow.parquet as pq
-
-        for path in self.files(config, split):
-            with pq.ParquetFile(path) as file:
-                return next(file.iter_batches(batch_size=n)).to_pylist()  # type: ignore[no-any-return]
-        return []
+        rows = (cast(Row, row) for path in self.files(config, split) for row in parquet_rows(path))
+        return list(islice(rows, n))
 
     def row_range(self, config: str, split: str, first: int, end: int) -> list[Row]:
         """Rows of a split by their place; only the row groups that hold them are read.
