@@ -43,10 +43,7 @@ def is_remote(address: Address) -> bool:
 
 
 def filesystem(address: Address) -> tuple[AbstractFileSystem, str]:
-    """The file system of an address, and the path there.
-
-    Raises UsageError: an unknown protocol, or its library is not installed.
-    """
+    """The file system of an address, and the path there. Raises UsageError: unknown protocol, or no library for it."""
     import fsspec
 
     try:
@@ -86,10 +83,7 @@ def open_binary(address: Address) -> BinaryIO:
 
 
 def write_bytes(address: Address, content: bytes) -> None:
-    """Writes a file whole or not at all (object stores take it in one piece).
-
-    Raises VideoContrastError: it cannot be written.
-    """
+    """Writes a file, whole or not at all. Raises VideoContrastError: it cannot be written."""
     with explained(address):
         if is_remote(address):
             system, path = filesystem(address)
@@ -212,10 +206,7 @@ class _Fetcher:
         self.members = cache(self._members)
 
     def fetch(self, name: str) -> None:
-        """Puts a file into its place; one that is not there stays absent.
-
-        Raises VideoContrastError: it cannot be fetched; the message names the place or the shard.
-        """
+        """Puts a file into its place; one that is not there stays absent. Raises VideoContrastError: it cannot be."""
         if not is_safe_relative(name):  # whoever opens it says so
             return
         target = self.root / name

@@ -75,9 +75,11 @@ class Pace:
                 self._room.notify_all()
 
     def busy(self) -> None:
-        """The server said that it is asked too much."""
+        """Halves the limit: the server said that it is asked too much, or its answers take much longer."""
         with self._room:
-            self._fewer()
+            if not self.fixed:
+                self.limit, self._doubling = max(1, self.limit // 2), False
+                self._latencies.clear()
 
     def _note(self, latency: float) -> None:
         self._latencies.append(latency)
@@ -90,14 +92,9 @@ class Pace:
             self.limit = min(MOST, 2 * self.limit if self._doubling else self.limit + 1)
             self.most = max(self.most, self.limit)
         elif median > GROWN * self._best:
-            self._fewer()
+            self.busy()
         else:
             self._doubling = False
-
-    def _fewer(self) -> None:
-        if not self.fixed:
-            self.limit, self._doubling = max(1, self.limit // 2), False
-            self._latencies.clear()
 
 
 T = TypeVar("T")
@@ -129,10 +126,7 @@ class Answer(TypedDict, total=False):
 
 
 class AnswerStore:
-    """An append-only file of answers, safe to kill at any moment and to read afterwards.
-
-    `path`: the JSONL file; None keeps the answers in memory only.
-    """
+    """An append-only JSONL file of answers, safe to kill at any moment and to read; in memory only without a path."""
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         self.path = Path(path) if path is not None else None
@@ -193,18 +187,14 @@ class ChatModel:
     """A chat model behind an endpoint."""
 
     model: str  # the model's name at the endpoint
-    # base URL, such as `http://localhost:8000/v1`; None uses Hugging Face Inference Providers.
-    endpoint: str | None = None
+    endpoint: str | None = None  # base URL (`http://localhost:8000/v1`); None: Hugging Face Inference Providers
     api_key: str | None = None  # sent as the bearer token; the environment's HF token where not given
     store: AnswerStore = field(default_factory=lambda: AnswerStore(None))  # where answers are kept
     concurrency: int = 4  # requests in flight at most; 0: as many as its latency bears (`pace`)
-    # how often a failing request is sent again, with waits of `backoff` * 2**attempt seconds, or as long as the
-    # server asks for (`Retry-After`).
-    retries: int = 5
-    backoff: float = 1.0
+    retries: int = 5  # how often a failing request is sent again
+    backoff: float = 1.0  # seconds to wait before, doubled each time; or as long as the server asks for (`Retry-After`)
     timeout: float = 120.0
-    # sent with every request (`max_tokens`, `temperature`, `logprobs` ...).
-    parameters: dict[str, Any] = field(default_factory=dict)  # of the client's `chat_completion`, each of its own type
+    parameters: dict[str, Any] = field(default_factory=dict)  # of the client's `chat_completion`: `max_tokens` ...
     cost: Cost = field(default_factory=Cost)
     sleep: Callable[[float], None] = time.sleep
     read: Callable[[object], Answer] = field(default=lambda output: _answer(output))  # what is kept of a response
@@ -285,11 +275,7 @@ class ChatModel:
                 counter.add(**amounts)
 
     def retried(self, send: Callable[[], T], cost: Cost | None = None) -> T:
-        """What `send` returns, which is called again where the server is busy or answers by halves.
-
-        `cost`: retries are added to it, besides `self.cost`. Raises VideoContrastError: the endpoint refused or kept
-        failing.
-        """
+        """What `send` returns, called again while the server is busy or answers by halves; raises as `ask`."""
         from huggingface_hub.errors import OfflineModeIsEnabled
 
         assert self.pace is not None
@@ -398,10 +384,7 @@ class ChatPool:
         return json_digest([self.model, "any endpoint", list(messages), self._all[0].parameters])
 
     def ask(self, conversations: Sequence[Conversation]) -> list[Answer]:
-        """One answer a conversation, in order, as `ChatModel.ask`; equal conversations are asked once.
-
-        Raises VideoContrastError: every endpoint failed; answers that came are stored.
-        """
+        """One answer a conversation, as `ChatModel.ask`. Raises VideoContrastError: every endpoint failed."""
         keys = list(map(self.key, conversations))
         waiting = deque(self.store.missing(keys, conversations).items())
         self._stored += len(keys) - len(waiting)

@@ -131,21 +131,19 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted: run the same command again to go on where that is possible", file=sys.stderr)
         return INTERRUPTED
-    except VideoContrastError as error:
-        return _failed(str(error), error.exit_code, debug)
     except SystemExit as error:
         if isinstance(error.__context__, BrokenPipeError):  # of a help: rich ends the process with 1 then
             return READER_LEFT
         raise
-    except OSError as error:
+    except Exception as error:
         if isinstance(error, BrokenPipeError) and _reader_left():
             return READER_LEFT
-        return _failed(_system_error(error), 1, debug)
-    except ModuleNotFoundError as error:
-        message = missing_library(error) or f"{error.name} is not installed"
-        return _failed(str(message), UsageError.exit_code, debug)
-    except Exception as error:  # the last resort: still one line, and it says how to see the rest
-        return _failed(_unexpected(error), 1, debug)
+        if debug:
+            traceback.print_exc()
+        print("error: " + " ".join(_message(error).split()), file=sys.stderr)
+        if isinstance(error, ModuleNotFoundError):
+            return UsageError.exit_code
+        return error.exit_code if isinstance(error, VideoContrastError) else 1
     finally:
         unhush()
     return 0
@@ -179,13 +177,6 @@ def _wrong_call(error: cyclopts.CycloptsError) -> str:
     return f"{message} See `video-contrast {f'{call} ' if call else ''}--help`"
 
 
-def _failed(message: str, code: int, debug: bool) -> int:
-    if debug:
-        traceback.print_exc()
-    print("error: " + " ".join(message.split()), file=sys.stderr)
-    return code
-
-
 def _reader_left() -> bool:
     """Whether nobody reads the output any more (an empty line shows it); what is left to write then goes nowhere."""
     try:
@@ -196,20 +187,21 @@ def _reader_left() -> bool:
     return False
 
 
-def _unexpected(error: Exception) -> str:
-    if "No space left on device (os error" in str(error):  # of libraries in Rust, as safetensors
-        return _system_error(OSError(errno.ENOSPC, str(error)))
+def _message(error: Exception) -> str:
+    """One line on an error; what nobody expected says how to see the rest."""
+    if isinstance(error, VideoContrastError):
+        return str(error)
+    if isinstance(error, ModuleNotFoundError):
+        return str(missing_library(error) or f"{error.name} is not installed")
     if isinstance(error, MemoryError):
         return "there was not enough memory: free some and run the same command again"
-    return f"unexpected {type(error).__name__}: {error} (run again with --debug to see where)"
-
-
-def _system_error(error: OSError) -> str:
+    if "No space left on device (os error" in str(error):  # of libraries in Rust, as safetensors
+        error = OSError(errno.ENOSPC, str(error))
+    if not isinstance(error, OSError):
+        return f"unexpected {type(error).__name__}: {error} (run again with --debug to see where)"
     where = f" ({error.filename})" if error.filename else ""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return f"no space left on the device{where}: free some and run the same command again; nothing was half-written"
     if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
         return f"no permission to write or read{where}: choose another place or fix the permissions"
-    if error.errno == errno.ENOENT:
-        return f"no such file or folder{where}"
-    return f"{error.strerror or error}{where}"
+    return f"no such file or folder{where}" if error.errno == errno.ENOENT else f"{error.strerror or error}{where}"

@@ -50,10 +50,7 @@ def missing_library(error: ModuleNotFoundError) -> "UsageError | None":
 
 @contextmanager
 def libraries_named() -> Iterator[None]:
-    """Around imports, or on a function that imports: what is not installed is said with the extra that has it.
-
-    Raises UsageError: a library of an extra is not installed.
-    """
+    """Around imports: what is not installed is a UsageError that names the extra of this package which has it."""
     try:
         yield
     except ModuleNotFoundError as error:

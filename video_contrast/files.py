@@ -48,10 +48,7 @@ def atomic_path(path: AnyPath) -> Iterator[Path]:
 
 @contextmanager
 def held(lock: Path, by_another: str) -> Iterator[None]:
-    """Holds the lock of a file, which goes with the process and with those that it forked.
-
-    Raises VideoContrastError: another process holds it; it says `by_another`.
-    """
+    """Holds the lock of a file, as forked processes do. Raises VideoContrastError: it is held; says `by_another`."""
     try:
         import fcntl
     except ImportError:  # no such locks on this system: two commands at once are then the user's affair

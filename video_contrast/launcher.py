@@ -28,10 +28,7 @@ def on_cpu() -> bool:
 def worker_pool(
     num_proc: int, initializer: Callable[..., object] | None = None, *arguments: object
 ) -> ProcessPoolExecutor:
-    """A pool of processes of one thread each, forked where the system can: they share what is loaded (models, tables).
-
-    `initializer`: called in each process first, with `arguments`.
-    """
+    """A pool of processes of one thread, forked where that can be, with what is loaded; `initializer` comes first."""
     can_fork = "fork" in multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("fork" if can_fork else None)
     return ProcessPoolExecutor(num_proc, context, initializer=_begin, initargs=(initializer, arguments))

@@ -108,10 +108,7 @@ def token_rows(tokenizer: Tokenizer, texts: Sequence[str], limit: int | None = N
 
 
 def log_probabilities(model: TorchModel, rows: Sequence[Sequence[int]]) -> list[NDArray[np.float64]]:
-    """The log-probability of every token but the first, one array a row; the rows are one batch.
-
-    `model`: a causal language model of transformers in evaluation mode.
-    """
+    """The log-probability of every token but the first, one array a row, of a causal model in evaluation mode."""
     import torch
 
     width = max(map(len, rows))

@@ -1,4 +1,4 @@
-"""What rows hold inside a column: edits of candidates, recipes of perturbations, segments of edited clips."""
+"""What rows hold inside a column: edits of candidates, recipes of perturbations."""
 
 from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
@@ -37,15 +37,3 @@ class VideoRecipe(TypedDict):
     seed: int
     scope: str  # "video" or "clip": what T, fps and the index map refer to
     order: str  # "perturb_then_sample" or "sample_then_perturb"
-
-
-class SegmentColumns(TypedDict):
-    """A part of an edited clip; described at `video.Segment`."""
-
-    video_path: str
-    start: float
-    end: float
-    speed: float
-    reversed: bool
-    mirrored: bool
-    fade: float

@@ -14,10 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, TypeVar, final
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.files import is_safe_relative
+from video_contrast.files import JsonObject, is_safe_relative
 from video_contrast.row_parts import AnyRow
 from video_contrast.row_parts import EditRecord as EditRecord
-from video_contrast.row_parts import SegmentColumns as SegmentColumns
 from video_contrast.row_parts import TextRecipe as TextRecipe
 from video_contrast.row_parts import VideoRecipe as VideoRecipe
 from video_contrast.video.segments import segments_problem
@@ -43,7 +42,7 @@ class ClipColumns(TypedDict):
     schema_version: int
     text_perturbation: NotRequired[TextRecipe | None]
     video_perturbation: NotRequired[VideoRecipe | None]
-    segments: NotRequired[list[SegmentColumns]]  # of an edited clip; `video_path` is then that of its first file
+    segments: NotRequired[list[JsonObject]]  # of an edited clip, of `video.Segment`; `video_path` is of its first file
 
 
 @final
@@ -170,10 +169,7 @@ def optional_parts(names: Iterable[str]) -> list[str]:
 
 
 def layout_of(names: Iterable[str]) -> Layout:
-    """Which table the column names belong to.
-
-    Raises VideoContrastError: neither `candidates` nor `captions` is among them.
-    """
+    """Which table has these columns. Raises VideoContrastError: neither `candidates` nor `captions` is among them."""
     present = set(names)
     if "candidates" in present:
         return "pairs" if "group" in present else "multiple_choice"
@@ -201,7 +197,7 @@ def multiple_choice_row(
     meta: Mapping[str, object] | None = None,
     group: str | None = None,
     question: str | None = None,
-    segments: list[SegmentColumns] | None = None,
+    segments: list[JsonObject] | None = None,
 ) -> MultipleChoiceRow:
     """A row of a multiple-choice set, or of pairs where it has a `group`; its `cluster` is by default the video."""
     row: MultipleChoiceRow = {

@@ -60,7 +60,7 @@ class GenderAndVerbOptions(ContrastSetOptions):
 
     RECORDED = (*ContrastSetOptions.RECORDED, "extended")
 
-    extended: Annotated[bool, "gender: relatives and professions beside the paper's Table 6"] = False
+    extended: Annotated[bool, "gender: relatives and professions beside Table 6"] = False
 
 
 def contrast_plan(

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated
 
 from video_contrast import seeds
 from video_contrast.audit.blind_audit import audit_splits
@@ -25,7 +25,7 @@ from video_contrast.builders.sources.clip_rows import read_splits
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import resolve_under, sha256
 from video_contrast.options import Range, as_record
-from video_contrast.rows import MultipleChoiceRow, SegmentColumns, multiple_choice_row
+from video_contrast.rows import MultipleChoiceRow, multiple_choice_row
 from video_contrast.seeds import digest
 from video_contrast.storage.set_folder import Facts
 from video_contrast.video import BrokenVideo, Clip, footage_of, index_of, upright_size, write_video
@@ -151,7 +151,7 @@ def rows_of(kind: EditKind, groups: GroupsOfClips, *, seed: int) -> list[Multipl
                     **group.facts,
                 },
                 group=name,
-                segments=cast(list[SegmentColumns], [part.record() for part in member.segments]),
+                segments=[part.record() for part in member.segments],
             )
             rows.append(row)
     return rows

@@ -24,12 +24,10 @@ class Command:
 
     name: str  # "score", or "perturb text" in a group
     example: str  # a call that runs, with what is said of it in brackets: "video-contrast score ... (offline)"
-    # its keyword-only parameters are the flags, the others the arguments of the command; None of a group.
-    function: Callable[..., None] | None = None
+    function: Callable[..., None] | None = None  # keyword-only parameters are flags, others arguments; None of a group
     help: str = ""  # the function's docstring where empty
     brief: str = ""  # a line for the list of its group; the help's first paragraph where empty
-    # returns further flags, whose values the function takes together, by name, as its option `options`.
-    more: Callable[[], Iterable[Option]] = tuple
+    more: Callable[[], Iterable[Option]] = tuple  # further flags; the function takes their values by name as `options`
 
     def app(self, *, listed: bool, **settings: Any) -> cyclopts.App:  # arguments of cyclopts, each of its own type
         """The command for cyclopts; `listed`: only to be listed, without its options."""
@@ -54,7 +52,6 @@ class Command:
         quiet = Option("quiet", bool, False, "no progress bars, notes or summaries; errors stay", Flag(panel=panel))
         options = sorted([*own, quiet, *more.values()], key=lambda option: not option.positional)
         panels = list(dict.fromkeys(option.flag.panel for option in options if option.flag.panel))
-        parameters = [_parameter(option, panels) for option in options]
 
         def call(*arguments: object, **given: object) -> None:
             values = {**dict(zip([option.name for option in options], arguments, strict=False)), **given}
@@ -62,7 +59,8 @@ class Command:
             extra = {name: values.pop(name) for name in list(values) if name in more}
             function(**bind(function, values | ({"options": extra} if extra else {}), self.name))
 
-        call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what cyclopts reads
+        signature = inspect.Signature([_parameter(option, panels) for option in options])
+        call.__signature__ = signature  # type: ignore[attr-defined]  # what cyclopts reads
         return call
 
 

@@ -27,11 +27,8 @@ def kind_options() -> list[Option]:
     """One flag a name: kinds may share one. `list models KIND` shows those of a kind."""
     from video_contrast.runner.kinds import all_kinds
 
-    options = [option for kind in all_kinds().values() for option in kind.options]
-    return [
-        replace(option, type=type(option.default) | None, default=None, flag=Flag(hidden=True))
-        for option in {option.name: option for option in options}.values()
-    ]
+    options = {option.name: option for kind in all_kinds().values() for option in kind.options}.values()
+    return [replace(o, type=type(o.default) | None, default=None, flag=Flag(hidden=True)) for o in options]
 
 
 @command(

@@ -16,11 +16,7 @@ SECONDS = 30.0  # for fetching it
 
 
 def write_certificate(certificate: Json, path: Path | None = None) -> Path:
-    """Writes a certificate.
-
-    `certificate`: of `certify`. `path`: the file; by default one in the user's cache, which `score` knows, named by
-    model, revision and dtype.
-    """
+    """Writes what `certify` made; by default into the user's cache, where `score` finds it, named by what it is of."""
     model = certificate["model"]
     name = re.sub(r"[^\w.-]+", "-", f"{model['name']}-{model['revision'][:8]}-{model['dtype']}")
     target = path or _own_folder() / f"{name}.json"

@@ -108,8 +108,11 @@ def corrected(errata: Errata, path: Path) -> bytes:
     mark = codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b""
     encoding = errata.encoding.removesuffix("-sig")
     text = content[len(mark) :].decode(encoding)
-    if path.suffix.lower() == ".json" and not _is_lines(text):
-        result = _json(text, changes)
+    value = None
+    with suppress(ValueError):  # a .json file may hold a row a line, too
+        value = json.loads(text) if path.suffix.lower() == ".json" else None
+    if value is not None:
+        result = _json(value, text, changes)
     elif path.suffix.lower() in (".csv", ".tsv"):
         delimiter = "\t" if path.suffix.lower() == ".tsv" and not errata.delimiter else errata.delimiter
         result = "".join(_delimited(text, delimiter, changes))
@@ -161,15 +164,6 @@ def _exchanged(value: Json, old: str, new: str) -> tuple[Json, int]:
     return value, 0
 
 
-def _is_lines(text: str) -> bool:
-    """Whether a JSON file holds a row a line."""
-    try:
-        json.loads(text)
-    except ValueError:
-        return True
-    return False
-
-
 def _lines(text: str, changes: Cells) -> Iterator[str]:
     for number, line in enumerate(io.StringIO(text, newline="\n"), 1):
         if (correct := changes.get(number, _same)) is _same:
@@ -188,9 +182,8 @@ def _like(row: Json, text: str) -> str:
     return json.dumps(row, ensure_ascii=text.isascii(), separators=separators)
 
 
-def _json(text: str, changes: Cells) -> str:
-    """A JSON file with its rows corrected, indented as before."""
-    value: Any = json.loads(text)
+def _json(value: Json, text: str, changes: Cells) -> str:
+    """The value of a JSON file with its rows corrected, indented as its text."""
     table = only_table(value) if isinstance(value, dict) else None
     rows = value if isinstance(value, list) else list(value.values()) if table is None else value[table]
     name = questions_of(rows)

@@ -63,11 +63,11 @@ Entry = Candidates | Fault  # the candidates of a row, or why it has none
 def all_candidates(rows: Sequence[TableRow], roles: ColumnRoles) -> list[Entry]:
     """The candidates of every row, or why it has none."""
     # Among several columns one that holds a list of texts in every row adds all of them; "[1, 2]" may be an answer.
+    cells = {name: [_parsed(row.get(name)) for row in rows] for name in roles.texts if roles.first is None}
     lists = {
         name
-        for name in (roles.texts if roles.first is None else ())
-        for cells in [[_parsed(row.get(name)) for row in rows]]
-        if all(isinstance(cell, list | tuple) and all(isinstance(part, str) for part in cell) for cell in cells)
+        for name, parts in cells.items()
+        if all(isinstance(part, list | tuple) and all(isinstance(text, str) for text in part) for part in parts)
     }
     candidates: list[Entry] = []
     for row in rows:

@@ -19,9 +19,7 @@ class Score(NamedTuple):
     """What is measured."""
 
     name: str  # "accuracy", "R@1", "median_rank", "text_score"
-    # "t2v" or "v2t" of retrieval; else the kind of the contrasts that the true caption stands against alone, or
-    # "" of all candidates.
-    kind: str = ""
+    kind: str = ""  # "t2v" or "v2t" of retrieval; else of the contrasts beside the true caption, "" of all candidates
 
     @property
     def key(self) -> str:
@@ -188,10 +186,7 @@ def kind_in_words(kind: str) -> str:
 
 
 def figure(numbers: Numbers, score: Score = ACCURACY, config: str = "", condition: str = "clean") -> RunFigure | None:
-    """A figure of a condition; None where it was not measured.
-
-    `numbers`: of the condition, as in `metrics.json`. `config, condition`: what was scored.
-    """
+    """A figure of a condition by its `numbers` in `metrics.json`; None where it was not measured."""
     name, kind = score
     value = numbers.get(score.key)
     if value is None:

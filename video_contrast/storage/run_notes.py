@@ -41,10 +41,7 @@ def are_missing(record: RunRecord) -> str:
 
 
 def remark_lines(remarks: Mapping[str, Collection[str]]) -> list[str]:
-    """A line for each thing that should be known of some videos, with how many they are and the first of them.
-
-    `remarks`: what should be known -> video paths.
-    """
+    """A line for each thing that should be known of videos (remark -> paths), with how many they are."""
     return [
         f"{counted(len(paths), 'video')} ({min(paths)}{', ...' * (len(paths) > 1)}): {remark}"
         for remark, paths in remarks.items()

@@ -59,17 +59,13 @@ class SimilarityMatrix:
     videos: Sequence[str]  # n video ids
     columns: Sequence[str]  # m ids of captions, "ITEM#NUMBER"
     relevant: Sequence[int]  # m rows: that of each caption's own clip
-    # numbers of the frames that were seen, a list a clip; empty where none were decoded.
-    frames: Sequence[Sequence[int]] = ()
+    frames: Sequence[Sequence[int]] = ()  # numbers of the frames that were seen, a list a clip; () if none were decoded
     all_values: npt.NDArray[np.floating] | None = None  # float32[n, m]; None where they were not kept
     best: BestMatches | None = None  # what was kept instead
 
     @property
     def values(self) -> npt.NDArray[np.floating]:
-        """float32[n, m], clips against captions, higher is more similar.
-
-        Raises UsageError: they were too many to be kept.
-        """
+        """float32[n, m], clips against captions, higher is more similar. Raises UsageError: they were not kept."""
         if self.all_values is None:
             raise UsageError(
                 f"of {len(self.rows):,} x {len(self.columns):,} similarities the best of each clip were kept; score "

@@ -58,10 +58,7 @@ class SetDraft:
         return entry
 
     def add_written(self, config: str, entry: ConfigRecord) -> None:
-        """Adds a config whose tables lie in the folder already, in place of a former one of that name.
-
-        Raises VideoContrastError: the folder's config has a split that the new one lacks.
-        """
+        """Adds a config whose tables lie there. Raises VideoContrastError: a former one has a split that it lacks."""
         former = self._former.get(config)
         lost = [split for split in former["splits"] if split not in entry["splits"]] if former else []
         if lost:
@@ -73,10 +70,7 @@ class SetDraft:
         self._added.add(config)
 
     def save(self, files: Mapping[str, FileWriter] | None = None) -> SetFolder:
-        """Writes the files that are not there yet, the tables, and the record last; returns the set's folder.
-
-        `files`: further files by relative path; each is written by its function, under a temporary name.
-        """
+        """Writes the `files` (path -> writer) that are not there, the tables, and the record last; returns the set."""
         root = self.folder.path
         remove_abandoned(root)
         for relative, write in bar((files or {}).items(), desc="files", unit="file"):

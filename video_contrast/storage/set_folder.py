@@ -103,15 +103,11 @@ class SetFolder:
     """
 
     path: Path  # the folder
-    # which column of its tables is what, where they were made elsewhere and the user says so.
-    columns: TableColumns | None = None
+    columns: TableColumns | None = None  # which column is what, of tables made elsewhere, where the user says so
 
     @classmethod
     def open(cls, path: str | Path, columns: TableColumns | None = None) -> SetFolder:
-        """Opens the folder of a set; `columns` says what is what in tables made elsewhere, where the user does.
-
-        Raises UsageError: no such folder.
-        """
+        """Opens a set; `columns`: what is what in tables made elsewhere. Raises UsageError: no such folder."""
         root = Path(path).expanduser()
         if root.is_file():
             raise UsageError(
@@ -227,10 +223,7 @@ class SetFolder:
         return self.record["configs"][config]["layout"] if self.is_built else layout_of(self.rows(config, splits[0])[0])
 
     def rows(self, config: str, split: str) -> list[Row]:
-        """The rows of a split, as they are on disk now.
-
-        Raises UsageError: the set has no such table; VideoContrastError: a file is damaged.
-        """
+        """The rows of a split, as on disk now. Raises UsageError: no such table; VideoContrastError: it is damaged."""
         return list(self.streamed_rows(config, split))
 
     def streamed_rows(self, config: str, split: str) -> Iterator[Row]:
@@ -267,20 +260,14 @@ class SetFolder:
         return completed_rows(rows, f"{self.path}, {config}, {split}", columns=self.columns)
 
     def choice_rows(self, config: str, split: str) -> list[MultipleChoiceRow]:
-        """The rows of a multiple-choice config, or of pairs.
-
-        Raises UsageError: it is a retrieval config, or there is no such table.
-        """
+        """The rows of a multiple-choice config, or of pairs. Raises UsageError: it is of retrieval, or not there."""
         rows = self.rows(config, split)
         if rows and layout_of(rows[0]) == "retrieval":
             raise UsageError(f"{self.path}: {config} is not a multiple-choice config")
         return cast(list[MultipleChoiceRow], rows)
 
     def retrieval_rows(self, config: str, split: str) -> list[RetrievalRow]:
-        """The rows of a retrieval config.
-
-        Raises UsageError: it is a multiple-choice config, or there is no such table.
-        """
+        """The rows of a retrieval config. Raises UsageError: no such table, or it is of multiple choice."""
         rows = self.rows(config, split)
         if rows and layout_of(rows[0]) != "retrieval":
             raise UsageError(f"{self.path}: {config} is not a retrieval config")
@@ -334,10 +321,7 @@ class SetFolder:
         return rows
 
     def validate(self) -> dict[str, dict[str, int]]:
-        """Checks every row of every table, and returns config -> split -> number of rows.
-
-        Raises VideoContrastError: names the config, the split, the row and the column that is wrong.
-        """
+        """Config -> split -> number of rows, of every table. Raises VideoContrastError: a row is wrong; says which."""
         counts: dict[str, dict[str, int]] = {}
         for config, split in self.tables():
             rows = self.rows(config, split)
@@ -455,11 +439,7 @@ class FileSet(SetFolder):
         return [(self.file.stem, split) for split in self.splits(self.file.stem)]
 
     def streamed_rows(self, config: str, split: str) -> Iterator[Row]:
-        """The rows of a split.
-
-        Raises UsageError: no such split; VideoContrastError: the file is damaged, or a row is no item; names file and
-        row.
-        """
+        """The rows of a split. Raises UsageError: no such split; VideoContrastError: the file, or a row, is faulty."""
         if split not in self.splits(config):
             raise unknown_name(f"split of {self.file}:", split, self.splits(config))
         yield from completed_rows(self._table.rows, str(self.file), columns=self.columns, split=split)

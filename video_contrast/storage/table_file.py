@@ -33,8 +33,7 @@ class TableFile:
     """A table in a file."""
 
     path: Address  # the file
-    # its rows as they are read, once: values as the format gives them (text in CSV), each with the number of its
-    # line in a text file, of its row in a workbook, or from 0.
+    # its rows as they are read, once, with values as the format gives them, and the number of the line, or from 0.
     numbered: Numbered
     unit: Literal["line", "row"] = "row"  # what is counted
     notes: list[str] = field(default_factory=list)  # what was guessed of the format, a sentence each
@@ -86,10 +85,7 @@ def read_table_file(
 
 
 def open_zip(path: Path) -> zipfile.ZipFile:
-    """Opens a zip whose members all stay below its root.
-
-    Raises VideoContrastError: not a zip, or a member's path is absolute or has `..`; the message names it.
-    """
+    """Opens a zip. Raises VideoContrastError: it is none, or the path of a member, which it names, leaves its root."""
     try:
         archive = zipfile.ZipFile(path)
     except (zipfile.BadZipFile, OSError) as error:
@@ -123,10 +119,7 @@ def _only_member(path: Path) -> tuple[str, bytes, list[str]]:
 
 
 def parquet_rows(path: Address, content: bytes | None = None) -> Iterator[TableRow]:
-    """The rows of a parquet file, or of its content where it has been read, some at a time.
-
-    Raises VideoContrastError: it cannot be read.
-    """
+    """The rows of a parquet file, or of its content, some at a time. Raises VideoContrastError: it cannot be read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -53,10 +53,7 @@ class VideoIndex:
         return len(self.times)
 
     def span(self, start: float | None = None, end: float | None = None) -> Span:
-        """First and one past the last frame shown at start <= time < end; see `sampling.span_frames`.
-
-        Raises BrokenVideo: `start` is past the end of the file, or `end` is not after it.
-        """
+        """First and one past the last frame at start <= time < end; see `span_frames`. Raises BrokenVideo: none is."""
         try:
             return span_frames(self.times, self.end, start, end)
         except VideoContrastError as error:

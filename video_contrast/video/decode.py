@@ -140,10 +140,7 @@ def read_video(
 
 
 def verify(path: AnyPath) -> VideoIndex:
-    """Decodes every frame of a file without keeping any, and returns the file's index.
-
-    Raises DamagedVideo, BrokenVideo: as `decode` of all frames.
-    """
+    """Decodes every frame of a file, keeps none, returns its index. Raises DamagedVideo, BrokenVideo: as `decode`."""
     index, size = index_of(path), None
     if index.damage:
         raise DamagedVideo(f"{path}: damaged: {index.damage}")
@@ -226,10 +223,7 @@ def _forward(
     *,
     first: int = 0,
 ) -> Iterator[tuple[AvFrame, str]]:
-    """The requested frames out of packets that begin at frame `first`.
-
-    Another frame stands in for one that is lost, None where there is none.
-    """
+    """The requested frames out of packets that begin at frame `first`; another, or None, in the place of a lost one."""
     faults: dict[int, str] = {}  # first frame of a group of pictures -> what is wrong in it
     waiting: deque[tuple[int, AvFrame, str]] = deque()  # frames that may refer to one which comes out later
     spare: AvFrame | None = None

@@ -78,10 +78,7 @@ class Footage:
 
 @dataclass(frozen=True)
 class EditedFootage:
-    """The pictures of an edited clip.
-
-    Pictures have the size of the smallest video; larger ones are scaled to fit into it, on black.
-    """
+    """The pictures of an edited clip, in the size of its smallest video; larger ones are scaled to fit, on black."""
 
     timeline: Timeline  # when which source frame is shown
     files: tuple[str, ...]  # the file of each segment; "" for a pause

@@ -129,10 +129,7 @@ class Timeline:
     indices: tuple[VideoIndex | None, ...]  # of the file of each segment; None for a pause
 
     def sample(self, count: int, policy: Policy = "uniform") -> Numbers:
-        """The numbers of `count` pictures, int64[count].
-
-        `count`: pictures wanted, at least 1. `policy`: one of `sampling.POLICIES` but "steps".
-        """
+        """The numbers of `count` pictures (at least 1), int64[count]; by any of `sampling.POLICIES` but "steps"."""
         if policy == "head":
             return frame_indices(len(self.times), count, policy)
         numbers: list[int] = []
@@ -141,10 +138,7 @@ class Timeline:
         return np.array(numbers, np.int64)
 
     def shares(self, count: int, policy: Policy = "uniform") -> list[int]:
-        """How many of `count` sampled moments fall into each segment; a cross-fade is halved between its two.
-
-        `count`: moments. `policy`: "uniform", "linspace" or "starts".
-        """
+        """How many of `count` moments of a policy fall into each segment; a cross-fade is halved between its two."""
         if count < 1:
             raise UsageError(f"cannot sample {count} frames")
         steps = np.arange(count)

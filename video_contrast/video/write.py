@@ -93,10 +93,7 @@ def write_video(
 
 
 def check_target(path: AnyPath) -> None:
-    """Refuses a file name whose ending is not that of a container which `write_video` can write.
-
-    Raises UsageError: says which endings there are.
-    """
+    """Raises a UsageError for a name without an ending of a container that `write_video` writes; says which are."""
     if Path(path).suffix.lower() not in _ENDINGS:
         raise UsageError(f"{path}: a video file that is written ends in {', '.join(_ENDINGS)}")
 
