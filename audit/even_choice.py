@@ -65,8 +65,8 @@ def changes(true: str, text: str, question: str = "") -> Changes:
     counts.subtract(_runs(true))
     counts["words"] = int(np.sign(len(text.split()) - len(true.split())))
     counts["characters"] = int(np.sign(len(text) - len(true)))
-    said, true_words, asked = (set(plain_words(part)) for part in (text, true, question))
-    counts["question"] = round(20 * (jaccard(said, asked) - jaccard(true_words, asked)))
+    words, true_words, question_words = (set(plain_words(part)) for part in (text, true, question))
+    counts["question"] = round(20 * (jaccard(words, question_words) - jaccard(true_words, question_words)))
     return {name: n for name, n in counts.items() if n}
 
 

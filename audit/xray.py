@@ -140,7 +140,7 @@ def certificate_text(record: XrayRecord) -> str:
     """The certificate as a block of Markdown, to stand in a data set's card."""
     facts = certificate(record)
     verdict = {True: "solvable blind", False: "not shown to be solvable blind", None: "too small to tell"}
-    made = f"Made by `video-contrast xray` {facts['version']}"
+    producer = f"Made by `video-contrast xray` {facts['version']}"
     return f"""## X-ray
 
 | what | {record["split"]} |
@@ -154,7 +154,7 @@ chance {100 * facts["chance"]:.1f} % |
 | source videos that tell two models {facts["points"]:g} points apart | {facts["videos_needed"]:,}: \
 {"enough" if facts["enough_items"] else "too few"} |
 
-{made}. The interval is over source videos, 95 % for all {len(record["blind"]["models"])} blind models at once.
+{producer}. The interval is over source videos, 95 % for all {len(record["blind"]["models"])} blind models at once.
 """
 
 

@@ -64,12 +64,12 @@ def fitted(rows: Sequence[Vote], names: Sequence[str]) -> dict[str, Pipeline]:
     natural = answers(rows, "natural")
     models = {}
     for question in QUESTIONS:
-        kept = [row for row, is_natural in zip(rows, natural, strict=True) if is_natural or question == "natural"]
+        rated = [row for row, is_natural in zip(rows, natural, strict=True) if is_natural or question == "natural"]
         means = SimpleImputer(strategy="constant", fill_value=0.0)  # of scaled features
         model = make_pipeline(StandardScaler(), means, LogisticRegression(C=STRENGTH, max_iter=2000))
-        weights = np.array([row["weight"] for row in kept])
-        data = table(kept, names, mild=question == "natural")
-        models[question] = model.fit(data, answers(kept, question), logisticregression__sample_weight=weights)
+        weights = np.array([row["weight"] for row in rated])
+        data = table(rated, names, mild=question == "natural")
+        models[question] = model.fit(data, answers(rated, question), logisticregression__sample_weight=weights)
     return models
 
 
@@ -83,13 +83,13 @@ def cross_validated(rows: Sequence[Vote], names: Sequence[str]) -> np.ndarray:
     """The probabilities by models that saw no vote on the same clip."""
     guessed = np.zeros(len(rows))
     groups = [row["clip"] for row in rows]
-    for kept, held in GroupKFold(10).split(rows, groups=groups):
-        models = fitted([rows[n] for n in kept], names)
-        guessed[held] = probabilities(models, [rows[n] for n in held], names)
+    for training, held_out in GroupKFold(10).split(rows, groups=groups):
+        models = fitted([rows[n] for n in training], names)
+        guessed[held_out] = probabilities(models, [rows[n] for n in held_out], names)
     return guessed
 
 
-def tell(name: str, rows: Sequence[Vote], probability: np.ndarray) -> None:
+def print_fit(name: str, rows: Sequence[Vote], probability: np.ndarray) -> None:
     """Prints area under the curve, and calibration by tenths."""
     usable = answers(rows, "natural") & answers(rows, "surely false")
     print(f"{name}: {len(usable)} pairs, {usable.mean():.2f} usable, AUC {roc_auc_score(usable, probability):.3f}")
@@ -109,10 +109,10 @@ def main() -> None:
         rows = read(options.votes, kind)
         names = sorted({name for row in rows for name in row["features"]})
         guessed = cross_validated(rows, names)
-        tell(f"{kind} cross-validated", rows, guessed)
+        print_fit(f"{kind} cross-validated", rows, guessed)
         strict = np.array([row["weight"] >= STRICT[kind] for row in rows])
         if 0 < strict.mean() < 1:
-            tell(f"{kind} of strict votes", [row for row in rows if row["weight"] >= STRICT[kind]], guessed[strict])
+            print_fit(f"{kind} of strict votes", [rows[n] for n in np.flatnonzero(strict)], guessed[strict])
         models = fitted(rows, names)
         for question, (scaler, _, regression) in models.items():
             weights = regression.coef_[0] / scaler.scale_

@@ -59,41 +59,28 @@ def write_rows(folder: Path, config: str, rows: Callable[[int], Row], n: int) ->
             writer.write_table(pa.Table.from_pylist(part, schema))
 
 
-def write_items(n: int, folder: Path) -> None:
-    """A set of n items of multiple choice, each of a clip of a second, a hundred a file."""
-    texts = [f"{text}, scene {k}" for k, text in enumerate(captions(n))]
-
-    def row(k: int) -> Row:
-        return multiple_choice_row(
-            id=f"item{k}", video_id=f"video{k}", video_path=f"{k // SPANS}.mp4", start=k % SPANS, end=k % SPANS + 1,
-            candidates=[texts[(k + 7919 * j) % n] for j in range(5)], label=0, kinds=["true", *["random"] * 4],
-        )  # fmt: skip
-
-    write_rows(folder, "random_mc", row, n)
-
-
-def write_pairs(n: int, folder: Path) -> None:
-    """A set of n rows of pairs, each of a clip of a second."""
+def write_items(n: int, folder: Path, pairs: bool = False) -> None:
+    """A set of n items of multiple choice, or n rows of pairs, each of a clip of a second, a hundred a file."""
     texts = [f"{text}, scene {k}" for k, text in enumerate(captions(n + 1))]
 
     def row(k: int) -> Row:
-        first, label = k - k % 2, k % 2
+        first, label = k - k % 2, k % 2 if pairs else 0
+        group = f"pair{first}" if pairs else None
         return multiple_choice_row(
             id=f"item{k}", video_id=f"video{k}", video_path=f"{k // SPANS}.mp4", start=k % SPANS, end=k % SPANS + 1,
-            candidates=texts[first : first + 2], label=label,
-            kinds=["true", "random"][:: 1 - 2 * label], group=f"pair{first}", cluster=f"pair{first}",
+            candidates=texts[first : first + 2] if pairs else [texts[(k + 7919 * j) % n] for j in range(5)],
+            kinds=["true", "random"][:: 1 - 2 * label] if pairs else ["true", *["random"] * 4], label=label,
+            group=group, cluster=group,
         )  # fmt: skip
 
-    write_rows(folder, "pairs", row, n)
+    write_rows(folder, "pairs" if pairs else "random_mc", row, n)
 
 
-def choice(
-    n: int, folder: Path, model: str = "constant", write: Callable[[int, Path], None] = write_items
-) -> Iterator[None]:
+def choice(n: int, folder: Path, model: str = "constant", pairs: bool = False) -> Iterator[None]:
     """Items of multiple choice scored by a baseline: read, checked, scored, measured and written."""
     from video_contrast.runner import score
 
-    write(n, folder)
+    write_items(n, folder, pairs)
     for number in range(-(-n // SPANS)):
         (folder / "set" / f"{number}.mp4").touch()
     yield
@@ -233,7 +220,7 @@ def simulated(processes: int = 64, chunks: int = 31_250) -> None:
 
 
 STEPS: dict[str, tuple[Step, int]] = {  # with N
-    "choice": (choice, 50_000), "pairs": (partial(choice, write=write_pairs), 50_000), "table": (table, 50_000),
+    "choice": (choice, 50_000), "pairs": (partial(choice, pairs=True), 50_000), "table": (table, 50_000),
     "clips": (clips, 500), "joined": (joined, 20_000), "retrieval": (retrieval, 12_500), "corpus": (corpus, 5000),
     "perturbed": (perturbed, 5000),
 }  # fmt: skip

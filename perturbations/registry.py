@@ -8,18 +8,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from video_contrast.errors import check_names
 
+Frame = NDArray[np.uint8]  # [H, W, 3], RGB
+Frames = NDArray[np.uint8]  # [T, H, W, 3], RGB
 Origin = Literal["natural", "machine", "synthetic"]
 Acts = Literal["frame", "temporal", "codec"]
 Profile = Literal["paper", "released", "monotone"]
 Rule = TypeVar("Rule", bound=Callable[..., object])
 
 
-class Described:
-    """What is described by a function that does it."""
+@dataclass(frozen=True)
+class Perturbation:
+    """What text and visual perturbations have in common."""
 
+    name: str
+    category: str  # of the robustness paper, e.g. "SwapText"
     function: Callable[..., Any]  # its kind says which arguments and which result
+    version: str  # rises when the output changes; random streams and caches are named by it
 
     @property
     def summary(self) -> str:
@@ -28,7 +37,7 @@ class Described:
 
 
 @dataclass(frozen=True)
-class TextSpec(Described):
+class TextSpec(Perturbation):
     """One text perturbation.
 
     `function(caption, rng, **options) -> str`; a `batched` one is `function(captions, rngs, **options) -> list[str]`
@@ -36,17 +45,13 @@ class TextSpec(Described):
     the place of each caption.
     """
 
-    name: str
-    category: str  # of the robustness paper, e.g. "SwapText"
     origin: Origin  # "synthetic" is the paper's third type
-    function: Callable[..., Any]  # its kind says which arguments and which result
-    version: str  # rises when the output changes; random streams and caches are named by it
-    requirements: tuple[str, ...] = ()  # e.g. ("parse",), ("wordnet",), ("model:bert-base-uncased",)
-    batched: bool = False
+    requirements: tuple[str, ...]  # e.g. ("parse",), ("wordnet",), ("model:bert-base-uncased",)
+    batched: bool
 
 
 @dataclass(frozen=True)
-class VideoSpec(Described):
+class VideoSpec(Perturbation):
     """One visual perturbation.
 
     acts "frame":    `function(frame uint8[H,W,3], severity, rng, **constants) -> uint8[H',W',3]`
@@ -54,11 +59,7 @@ class VideoSpec(Described):
     acts "codec":    `function(frames uint8[T,H,W,3], severity, **constants) -> uint8[T,H,W,3]`
     """
 
-    name: str
-    category: str
     acts: Acts
-    function: Callable[..., Any]  # its kind says which arguments and which result
-    version: str  # as of `TextSpec`
     profiles: Mapping[str, Mapping[str, Any]]  # profile -> constants for `function` that are not the paper's
 
 
@@ -78,24 +79,19 @@ def text_perturbation(
     """Registers a text perturbation of a new name; fields as of `TextSpec`."""
 
     def register(function: Rule) -> Rule:
-        TEXT[name] = TextSpec(name, category, origin, function, version, requirements, batched)
+        TEXT[name] = TextSpec(name, category, function, version, origin, requirements, batched)
         return function
 
     return register
 
 
 def video_perturbation(
-    name: str,
-    *,
-    category: str,
-    acts: Acts,
-    version: str = "1",
-    profiles: Mapping[str, Mapping[str, object]] | None = None,
+    name: str, *, category: str, acts: Acts, version: str = "1", profiles: Mapping[str, Mapping[str, Any]] | None = None
 ) -> Callable[[Rule], Rule]:
     """Registers a visual perturbation of a new name; fields as of `VideoSpec`."""
 
     def register(function: Rule) -> Rule:
-        VIDEO[name] = VideoSpec(name, category, acts, function, version, profiles or {})
+        VIDEO[name] = VideoSpec(name, category, function, version, acts, profiles or {})
         return function
 
     return register

@@ -31,7 +31,7 @@ def draw(trees: dict[str, list[Tree]], shares: dict[str, float], rng: random.Ran
     if kind == "clauses":
         tree = (with_clause if rng.random() < 0.7 else with_infinitive)(trees["captions"], rng)
     elif kind in ("rewritten", "series"):
-        tree = told_anew(trees["captions"], kind == "series", rng)
+        tree = in_other_forms(trees["captions"], kind == "series", rng)
     else:
         tree = rng.choice(trees[kind])
         if kind == "steps" and rng.random() < 0.7:
@@ -40,7 +40,7 @@ def draw(trees: dict[str, list[Tree]], shares: dict[str, float], rng: random.Ran
     return joined(tree, draw(trees, shares, rng), (), "ROOT") if tree.words[-1] == "." and rng.random() < 0.08 else tree
 
 
-def told_anew(captions: Sequence[Tree], series: bool, rng: random.Random) -> Tree:
+def in_other_forms(captions: Sequence[Tree], series: bool, rng: random.Random) -> Tree:
     """Returns a caption in another form, in a `series` with one or two more behind it: ", then opens the gate"."""
 
     def other(form: str, subject: bool, longest: int) -> Tree:
@@ -106,7 +106,7 @@ def rewritten(tree: Tree, form: str, subject: bool, rng: random.Random) -> Tree 
         simple = deps[i] in ("nsubj", "dobj", "pobj") and not tree.children(i, "prep", "acl", "relcl")
         if tag in ("NN", "NNS") and simple and rng.random() < 0.3:
             words[i] = inflected(rng.choice(vocabulary("n")), tag) or words[i]
-    kept = [i for i in range(len(words)) if i != auxiliary and (subject or i not in phrase)]
+    places = [i for i in range(len(words)) if i != auxiliary and (subject or i not in phrase)]
     if form == "VBG" and subject:
         own = any(tree.children(i, "nsubj") for i in tree.children(verb, "conj"))
         if own or tree.children(noun, "conj") or tags[noun] == "PRP":
@@ -114,13 +114,13 @@ def rewritten(tree: Tree, form: str, subject: bool, rng: random.Random) -> Tree 
         heads[noun], deps[noun], heads[verb], deps[verb] = noun, "ROOT", noun, "acl"
     elif subject and rng.random() < 0.1:
         words[noun], tags[noun] = rng.choice(PRONOUNS[form]), "PRP"
-        kept = [i for i in kept if i not in phrase or i == noun]
+        places = [i for i in places if i not in phrase or i == noun]
     elif subject and rng.random() < 0.15 and tree.children(noun, "det"):
         i = tree.children(noun, "det")[0]
         words[i], tags[i], deps[i] = rng.choice(POSSESSIVES), "PRP$", "poss"
     if rng.random() < (0.5 if form == "VBG" else 0.15):  # the style of headlines
-        kept = [i for i in kept if words[i] not in ("a", "an", "the") or (i > noun and rng.random() < 0.5)]
-    return Tree(words, tags, heads, deps).keep(kept)
+        places = [i for i in places if words[i] not in ("a", "an", "the") or (i > noun and rng.random() < 0.5)]
+    return Tree(words, tags, heads, deps).keep(places)
 
 
 def phrases(trees: Sequence[Tree]) -> list[Tree]:

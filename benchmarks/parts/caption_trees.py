@@ -31,17 +31,17 @@ class Tree:
         roots = [i for i, up in enumerate(self.heads) if up == i]
         return roots[0] if len(roots) == 1 else -1
 
-    def keep(self, kept: Sequence[int]) -> "Tree":
-        """The tree of the words `kept`; what hung on another word hangs on the next kept word above it."""
-        place = {old: new for new, old in enumerate(kept)}
+    def keep(self, places: Sequence[int]) -> "Tree":
+        """The tree of the words at `places`; what hung on another word hangs on the next of them above it."""
+        place = {old: new for new, old in enumerate(places)}
         heads = []
-        for i in kept:
+        for i in places:
             up = self.heads[i]
             while up not in place and self.heads[up] != up:
                 up = self.heads[up]
             heads.append(place.get(up, place[i]))
-        deps = ["ROOT" if heads[new] == new else self.deps[old] for new, old in enumerate(kept)]
-        return Tree([self.words[i] for i in kept], [self.tags[i] for i in kept], heads, deps)
+        deps = ["ROOT" if heads[new] == new else self.deps[old] for new, old in enumerate(places)]
+        return Tree([self.words[i] for i in places], [self.tags[i] for i in places], heads, deps)
 
     def subtree(self, top: int) -> set[int]:
         """The places of a word and of all below it."""

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
 from types import ModuleType
@@ -244,6 +244,21 @@ def fix_article(before: str, new: str) -> str:
     shouted = len(new) > 1 and new.isupper() and match[1].isupper()
     fitting = article(new).upper() if shouted else like_case(article(new), match[1][0])
     return before[: match.start()] + fitting + match[2]
+
+
+def replaced_spans(caption: str, changes: Sequence[tuple[int, int, str]]) -> str:
+    """The caption with each span (start, end) replaced; spans in reading order, not overlapping.
+
+    >>> replaced_spans("a man runs", [(2, 5, "boy"), (6, 10, "sits")])
+    'a boy sits'
+    """
+    parts: list[str] = []
+    at = 0
+    for start, end, new in changes:
+        parts += (caption[at:start], new)
+        at = end
+    parts.append(caption[at:])
+    return "".join(parts)
 
 
 def replaced(

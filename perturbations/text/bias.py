@@ -86,7 +86,6 @@ def _plural_verbs(sentence: Sentence, subject: int) -> dict[int, str]:
 
 
 _TOKEN = re.compile(r"\S+")
-_PRONOUNS = ("he", "she", "his", "her", "hers", "him", "himself", "herself")
 
 
 @text_perturbation("gender_swap", category="Bias", origin="natural", version="5", requirements=("parse",))
@@ -124,7 +123,7 @@ def counterparts(profile: str) -> dict[str, str]:
     if profile != "released":
         corrections = dict(line.split("=") for line in lines("gender_corrections.txt"))
         table = {old: new for old, new in (table | corrections).items() if new}
-    singular = _PRONOUNS if profile == "released" else (*_PRONOUNS, *TITLES)
+    singular = (*PRONOUNS["neutral"], *(() if profile == "released" else TITLES))
     plurals = {inflect(old, "NNS"): inflect(new, "NNS") for old, new in table.items() if old not in singular}
     return plurals | table
 

@@ -14,12 +14,12 @@ import warnings
 from numpy.random import Generator
 
 from video_contrast.perturbations.english import Sentence
-from video_contrast.perturbations.english.forms import article, inflect, like_case, within
+from video_contrast.perturbations.english.forms import article, inflect, like_case, replaced_spans, within
 from video_contrast.perturbations.english.lexicon import has_class
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
 from video_contrast.perturbations.text.checkpoints import Given, model_perturbation
-from video_contrast.perturbations.text.words import how_many, parsed, pick, put, rewritten, sample
+from video_contrast.perturbations.text.words import how_many, parsed, pick, rewritten, sample
 from video_contrast.pretrained import MissingCheckpoint, download_command
 from video_contrast.seeds import stream
 from video_contrast.untyped import Tensor, Tokenizer, TorchModel
@@ -93,7 +93,7 @@ def _without_no(sentence: Sentence) -> str:
             after = words[place + 1]
             old, new = sentence.text(place, place + 1), sentence.text(place + 1, place + 2)
             new = like_case(f"{article(new)} {new}" if counted else new, old)
-            return put(sentence.caption, [(word.start, after.end, new)])
+            return replaced_spans(sentence.caption, [(word.start, after.end, new)])
     return sentence.caption
 
 

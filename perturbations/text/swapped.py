@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.english import Sentence, Word, parse, wordnet
-from video_contrast.perturbations.english.forms import inflect, inflect_name, like_case
+from video_contrast.perturbations.english.forms import inflect, inflect_name, like_case, replaced_spans
 from video_contrast.perturbations.english.lexicon import has_class
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
@@ -26,7 +26,6 @@ from video_contrast.perturbations.text.words import (
     is_content,
     lines,
     pick,
-    put,
     rewritten,
     sample,
 )
@@ -61,12 +60,12 @@ def _swap(caption: str, options: list[tuple[Word, tuple[str, ...]]], count: int,
     left = list(options)
     while left and len(changes) < count:
         word, names = left.pop(sample(len(left), 1, rng)[0])
-        trials = parse([put(caption, [(word.start, word.end, name)]) for name in names])
+        trials = parse([replaced_spans(caption, [(word.start, word.end, name)]) for name in names])
         tagged = [any((w.start, w.tag) == (word.start, word.tag) for w in trial.words) for trial in trials]
         fits = [name for name, alike in zip(names, tagged, strict=True) if alike and can_be(name, word.tag)]
         if fits:
             changes.append((word.start, word.end, like_case(pick(fits, rng), caption[word.start : word.end])))
-    return put(caption, sorted(changes))
+    return replaced_spans(caption, sorted(changes))
 
 
 @dataclass(frozen=True)
@@ -190,7 +189,7 @@ def _propose(
     import torch
 
     places = [place for place, target in enumerate(targets) if target]
-    masked = [put(captions[p], [(t.start, t.end, tokenizer.mask_token) for t in targets[p]]) for p in places]
+    masked = [replaced_spans(captions[p], [(t.start, t.end, tokenizer.mask_token) for t in targets[p]]) for p in places]
     longest = min(tokenizer.model_max_length, 512)
     inputs = [tokenizer(text, truncation=True, max_length=longest)["input_ids"] for text in masked]
     done: list[list[list[str]]] = [[] for _ in captions]
@@ -228,7 +227,8 @@ def _fill(captions: list[str], targets: list[list[Word]], proposals: list[list[l
             (word.start, word.end, like_case(words[attempt], captions[row][word.start : word.end]))
             for row, word, words in tried
         ]
-        sentences = parse([put(captions[row], [span]) for (row, _, _), span in zip(tried, spans, strict=True)])
+        rows = [row for row, _, _ in tried]
+        sentences = parse([replaced_spans(captions[row], [span]) for row, span in zip(rows, spans, strict=True)])
         waiting = []
         for target, span, sentence in zip(tried, spans, sentences, strict=True):
             row, word, _ = target
@@ -238,7 +238,7 @@ def _fill(captions: list[str], targets: list[list[Word]], proposals: list[list[l
                 changes[row].append(span)
             else:
                 waiting.append(target)
-    return [put(caption, sorted(of_caption)) for caption, of_caption in zip(captions, changes, strict=True)]
+    return [replaced_spans(caption, sorted(of_caption)) for caption, of_caption in zip(captions, changes, strict=True)]
 
 
 _PARTS = {"NN": "n", "VB": "v", "JJ": "a", "RB": "r"}
@@ -353,7 +353,7 @@ def _with_lemmas(sentence: Sentence, changes: dict[int, str], profile: str) -> s
     """Puts lemmas in place of words: `paper` in the form of the old word, with a fitting "a" or "an"."""
     if profile == "released":
         spans = [(sentence.words[n].start, sentence.words[n].end, new) for n, new in sorted(changes.items())]
-        return put(sentence.caption, spans)
+        return replaced_spans(sentence.caption, spans)
     forms = {}
     for place, new in changes.items():
         word = sentence.words[place]

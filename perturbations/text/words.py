@@ -85,21 +85,6 @@ def sample(count: int, size: int, rng: Generator) -> list[int]:
     return sorted(left.pop(int(rng.random() * len(left))) for _ in range(size))
 
 
-def put(caption: str, changes: Sequence[tuple[int, int, str]]) -> str:
-    """The caption with each span (start, end) replaced; spans in reading order, not overlapping.
-
-    >>> put("a man runs", [(2, 5, "boy"), (6, 10, "sits")])
-    'a boy sits'
-    """
-    parts: list[str] = []
-    at = 0
-    for start, end, new in changes:
-        parts += (caption[at:start], new)
-        at = end
-    parts.append(caption[at:])
-    return "".join(parts)
-
-
 def rewritten(sentence: Sentence, changes: Mapping[int, str], *, articles: bool = True) -> str:
     """The caption with words replaced, each in the case of the old one.
 

@@ -12,9 +12,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from video_contrast.perturbations.registry import video_perturbation
-
-Frame = npt.NDArray[np.uint8]
+from video_contrast.perturbations.registry import Frame, video_perturbation
 
 STREAK = ((10, 3), (15, 5), (15, 8), (15, 12), (20, 15))  # radius, sigma; robustness paper, appendix A.1
 DISK = ((3, 0.1), (4, 0.5), (6, 0.5), (8, 0.5), (10, 0.5))  # radius, softening of its edge; appendix A.1
@@ -41,8 +39,7 @@ def motion_blur(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
         part = cv2.filter2D(window, cv2.CV_16S, kernel, anchor=(0, 0))[:height, :width]
         total = part if total is None else np.add(total, part, out=total)
     assert total is not None
-    blurred: Frame = cv2.convertScaleAbs(total, alpha=1 / STREAK_SCALE)
-    return blurred
+    return np.asarray(cv2.convertScaleAbs(total, alpha=1 / STREAK_SCALE), np.uint8)
 
 
 @video_perturbation("defocus_blur", category="Blur", acts="frame")
@@ -56,8 +53,7 @@ def defocus_blur(frame: Frame, severity: int, rng: np.random.Generator) -> Frame
         padded = cv2.GaussianBlur(padded, (3, 3), softness)
     summed, area = _disk_sum(padded, radius)
     rows = summed.reshape(padded.shape)[pad : pad + height, pad : pad + width]
-    blurred: Frame = cv2.convertScaleAbs(np.ascontiguousarray(rows), alpha=1 / area)
-    return blurred
+    return np.asarray(cv2.convertScaleAbs(np.ascontiguousarray(rows), alpha=1 / area), np.uint8)
 
 
 @video_perturbation("zoom_blur", category="Blur", acts="frame")
@@ -76,8 +72,8 @@ def zoom_blur(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
         cv2.accumulate(
             cv2.warpAffine(wide, matrix, (width, height), flags=flags, borderMode=cv2.BORDER_REPLICATE), total
         )
-    blurred: Frame = cv2.cvtColor(cv2.convertScaleAbs(total, alpha=1 / (len(factors) + 2)), cv2.COLOR_RGBA2RGB)
-    return blurred
+    mean = cv2.convertScaleAbs(total, alpha=1 / (len(factors) + 2))
+    return np.asarray(cv2.cvtColor(mean, cv2.COLOR_RGBA2RGB), np.uint8)
 
 
 STREAK_SCALE = 128  # weights sum to this: 128 * 255 is the most an int16 holds

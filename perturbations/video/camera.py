@@ -7,9 +7,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from video_contrast.perturbations.registry import video_perturbation
-
-Frame = npt.NDArray[np.uint8]
+from video_contrast.perturbations.registry import Frame, video_perturbation
 
 DEGREES = (7.5, 15.0, 30.0, 45.0, 90.0)  # not in the paper
 SHORT_SIDE, CROP = 256, 224
@@ -86,12 +84,11 @@ def _turn(frame: Frame, degrees: float) -> Frame:
     if degrees == 0:
         return frame.copy()
     height, width = frame.shape[:2]
-    turned: Frame = cv2.warpAffine(frame, turning(height, width, degrees), (width, height), flags=cv2.INTER_NEAREST)
-    return turned
+    matrix = turning(height, width, degrees)
+    return np.asarray(cv2.warpAffine(frame, matrix, (width, height), flags=cv2.INTER_NEAREST), np.uint8)
 
 
 @cache
 def turning(height: int, width: int, degrees: float) -> npt.NDArray[np.float64]:
     """Returns the matrix of a turn about the middle of the picture, float64[2, 3]."""
-    matrix: npt.NDArray[np.float64] = cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), degrees, 1.0)
-    return matrix
+    return np.asarray(cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), degrees, 1.0), np.float64)

@@ -12,12 +12,9 @@ from typing import Any
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
 from video_contrast.errors import UsageError
-from video_contrast.perturbations.registry import VideoSpec, video_perturbation
-
-Frame = npt.NDArray[np.uint8]
+from video_contrast.perturbations.registry import Frame, Frames, VideoSpec, video_perturbation
 
 QUALITY = (25, 18, 15, 10, 7)  # robustness paper, appendix A.1
 
@@ -29,14 +26,11 @@ def jpeg(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
     _, encoded = cv2.imencode(".jpg", mirrored, (cv2.IMWRITE_JPEG_QUALITY, QUALITY[severity - 1]))
     if _DECODES_RGB is not None:
         return np.asarray(cv2.imdecode(encoded, _DECODES_RGB))
-    decoded: Frame = cv2.cvtColor(cv2.imdecode(encoded, cv2.IMREAD_COLOR), cv2.COLOR_BGR2RGB)
-    return decoded
+    return np.asarray(cv2.cvtColor(cv2.imdecode(encoded, cv2.IMREAD_COLOR), cv2.COLOR_BGR2RGB), np.uint8)
 
 
 _DECODES_RGB: int | None = getattr(cv2, "IMREAD_COLOR_RGB", None)  # from OpenCV 4.11 on
 
-
-Frames = npt.NDArray[np.uint8]
 
 GROUP = 12  # FFmpeg's default distance of key frames, as in the release
 LARGEST_QUANTISER = 31

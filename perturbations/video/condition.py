@@ -19,13 +19,12 @@ import numpy.typing as npt
 
 from video_contrast.errors import UsageError, check_names
 from video_contrast.files import Json
-from video_contrast.perturbations.registry import VideoSpec, video_spec
+from video_contrast.perturbations.registry import Frames, VideoSpec, video_spec
 from video_contrast.perturbations.video.codecs import GROUP
 from video_contrast.row_parts import VideoRecipe
 from video_contrast.seeds import NoiseStreams, Part
 from video_contrast.video import as_frames
 
-Frames = npt.NDArray[np.uint8]
 PROFILES = ("paper", "released", "monotone")
 SEVERITIES = (1, 2, 3, 4, 5)
 ON_DEVICE_AT_ONCE = 1 << 22  # numbers of frames in a kernel, which needs some forty bytes for each in every thread
@@ -61,8 +60,7 @@ def perturb_clip(
         return frames[index_map(name, len(frames), severity, seed=seed, profile=profile, **key)]
     if spec.acts == "codec":
         stream_parts(spec, seed, **key)  # nothing is drawn, but a wrong keyword is one all the same
-        coded: Frames = spec.function(frames, int(severity), **constants)
-        return coded
+        return np.asarray(spec.function(frames, int(severity), **constants), np.uint8)
     return perturb_frames(frames, np.arange(len(frames)), name, severity, seed=seed, profile=profile, **key)
 
 
@@ -153,8 +151,7 @@ def index_map(
     if length < 1:
         raise UsageError(f"a clip of {length} frames is empty")
     rng = NoiseStreams().at(*stream_parts(spec, seed, **key))
-    index: npt.NDArray[np.int64] = spec.function(int(length), int(severity), rng, **constants)
-    return index
+    return np.asarray(spec.function(int(length), int(severity), rng, **constants), np.int64)
 
 
 def resolve(name: str, severity: int, profile: str) -> tuple[VideoSpec, dict[str, object], bool]:

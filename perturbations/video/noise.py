@@ -13,9 +13,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from video_contrast.perturbations.registry import video_perturbation
+from video_contrast.perturbations.registry import Frame, video_perturbation
 
-Frame = npt.NDArray[np.uint8]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 SIGMA = (0.08, 0.12, 0.18, 0.26, 0.38)  # robustness paper, appendix A.1; shares of full scale
@@ -33,8 +32,8 @@ def shot_noise(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
     side = np.right_shift(bits, 8).astype(np.uint8)
     own = np.negative((side < _lookup(column, threshold)).view(np.uint8))  # 255 where the column's own value holds
     low, high = _lookup(column, below), _lookup(column, above)
-    noisy: Frame = np.bitwise_xor(high, np.bitwise_and(np.bitwise_xor(low, high, out=low), own, out=low), out=low)
-    return noisy
+    np.bitwise_and(np.bitwise_xor(low, high, out=low), own, out=low)
+    return np.bitwise_xor(high, low, out=low)
 
 
 @video_perturbation("impulse_noise", category="Noise", acts="frame")
@@ -52,8 +51,7 @@ def impulse_noise(frame: Frame, severity: int, rng: np.random.Generator) -> Fram
 def speckle_noise(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
     """Noise in proportion to the value: x + x N(0, s), s = .15 .2 .25 .3 .35."""
     factor = _lookup(random_bits(rng, frame), speckle_factors(SPREAD[severity - 1]))
-    noisy: Frame = cv2.multiply(frame, factor, dtype=cv2.CV_8U)
-    return noisy
+    return np.asarray(cv2.multiply(frame, factor, dtype=cv2.CV_8U), np.uint8)
 
 
 @video_perturbation("gaussian_noise", category="Noise", acts="frame")
@@ -72,10 +70,7 @@ def random_bits(rng: np.random.Generator, frame: Frame) -> npt.NDArray[np.uint16
 
 def _lookup(index: npt.NDArray[np.uint16], table: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
     """`table[index]` for a table of 65,536 entries: OpenCV's where it takes 16-bit tables, else numpy's."""
-    if _has_wide_tables():
-        values: npt.NDArray[Scalar] = cv2.LUT(index, table)
-        return values
-    return np.take(table, index)
+    return np.asarray(cv2.LUT(index, table), table.dtype) if _has_wide_tables() else np.take(table, index)
 
 
 @cache
@@ -96,8 +91,7 @@ def _normal() -> npt.NDArray[np.float64]:
     quantile = NormalDist().inv_cdf
     half = np.array([quantile((i + 0.5) / 65536) for i in range(32768)])
     both = np.concatenate([half, -half[::-1]])
-    unit_variance: npt.NDArray[np.float64] = both / both.std()
-    return unit_variance
+    return np.asarray(both / both.std(), np.float64)
 
 
 @cache

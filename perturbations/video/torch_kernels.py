@@ -10,7 +10,7 @@ frames of the same shape, type and device.
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TypeAlias, TypeVar
 
 import cv2
@@ -32,14 +32,13 @@ EXACT = frozenset({"gaussian_noise", "impulse_noise", "shot_noise", "speckle_noi
 
 def gaussian_noise(frames: Tensor, severity: int, rngs: Rngs) -> Tensor:
     """Normal noise: `noise.gaussian_noise` for uint8[T, H, W, 3] on a device."""
-    steps = _table(noise.grey_steps(noise.SIGMA[severity - 1]), frames.device)
+    steps = _table(noise.grey_steps, noise.SIGMA[severity - 1], frames.device)
     return (steps[_bits(frames, rngs)] + frames).clamp(0, 255).to(torch.uint8)
 
 
 def shot_noise(frames: Tensor, severity: int, rngs: Rngs) -> Tensor:
     """Photon noise: `noise.shot_noise` for uint8[T, H, W, 3] on a device."""
-    tables = noise.alias_tables(noise.PHOTONS[severity - 1])
-    threshold, below, above = (_table(table, frames.device) for table in tables)
+    threshold, below, above = _table(noise.alias_tables, noise.PHOTONS[severity - 1], frames.device)
     bits = _bits(frames, rngs)
     column = frames.long() * 256 + (bits & 255)
     return torch.where((bits >> 8) < threshold[column], below[column], above[column])
@@ -55,7 +54,7 @@ def impulse_noise(frames: Tensor, severity: int, rngs: Rngs) -> Tensor:
 
 def speckle_noise(frames: Tensor, severity: int, rngs: Rngs) -> Tensor:
     """Noise in proportion to the value: `noise.speckle_noise` for uint8[T, H, W, 3] on a device."""
-    factors = _table(noise.speckle_factors(noise.SPREAD[severity - 1]), frames.device)
+    factors = _table(noise.speckle_factors, noise.SPREAD[severity - 1], frames.device)
     return (frames * factors[_bits(frames, rngs)]).round().clamp(0, 255).to(torch.uint8)
 
 
@@ -153,10 +152,10 @@ KERNELS: dict[str, Callable[..., Tensor]] = {
 
 def _kept_if_small(make: Callable[..., Table]) -> Callable[..., Table]:
     """Keeps the tables that a function makes, which has their sizes as its first arguments, but for large ones."""
-    kept = lru_cache(TABLES_KEPT)(make)
+    cached = lru_cache(TABLES_KEPT)(make)
 
     def table(rows: int, columns: int, *values: float, **options: Hashable) -> Table:
-        return (kept if rows * columns <= LARGEST_KEPT else make)(rows, columns, *values, **options)
+        return (cached if rows * columns <= LARGEST_KEPT else make)(rows, columns, *values, **options)
 
     return table
 
@@ -235,12 +234,7 @@ def _shifted(padded: Tensor, axis: int, by: int) -> Tensor:
     return padded.index_select(axis, at)
 
 
-_tables: dict[tuple[int, torch.device], tuple[npt.NDArray[np.generic], Tensor]] = {}
-
-
-def _table(table: npt.NDArray[np.generic], device: torch.device) -> Tensor:
-    """A table of numpy on a device, moved there once."""
-    key = id(table), device
-    if key not in _tables:
-        _tables[key] = table, torch.from_numpy(table).to(device)
-    return _tables[key][1]
+@cache
+def _table(make: Callable[..., object], constant: float, device: torch.device) -> Tensor:
+    """A table of `noise` on a device, moved there once; of several tables one a row."""
+    return torch.from_numpy(np.asarray(make(constant))).to(device)

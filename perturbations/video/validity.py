@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from video_contrast.perturbations.registry import VIDEO
+from video_contrast.perturbations.registry import VIDEO, Frames
 from video_contrast.perturbations.video.camera import crop_at, middle, scaled_size
 from video_contrast.perturbations.video.codecs import codec_and_quantiser
 from video_contrast.perturbations.video.condition import SEVERITIES, ClipKey, VideoCondition, index_map, resolve
 
-Frames = npt.NDArray[np.uint8]
 IDENTICAL = 99.0  # the PSNR of equal pictures, which has no finite value
 LABELS = {"psnr": "PSNR in dB", "displacement": "frames moved by", "distinct": "distinct frames"}
 NOMINAL_LENGTH = 128

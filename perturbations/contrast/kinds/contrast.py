@@ -3,7 +3,7 @@
 from video_contrast.perturbations.contrast.edit import Contrast
 from video_contrast.perturbations.contrast.lexicon import Lexicon, Thing
 from video_contrast.perturbations.english import Sentence
-from video_contrast.perturbations.english.forms import article, inflect, like_case, replaced, within
+from video_contrast.perturbations.english.forms import article, inflect, like_case, replaced, replaced_spans, within
 from video_contrast.perturbations.english.lexicon import has_class, words_of
 
 Span = tuple[int, int]  # first word, and behind the last
@@ -35,14 +35,11 @@ def change(sentence: Sentence, changes: list[Change], *, unit: str, other: str) 
         else (first, last, new)
         for first, last, new in changes
     )
-    at = start = words[changes[0][0]].start
-    parts: list[str] = []
-    for first, last, new in changes:
-        here = words[first].start
-        parts += [caption[at:here], new]
-        at = words[last - 1].end
-    new = like_case("".join(parts), caption[start:at])
-    return Contrast(caption[:start] + new + caption[at:], start, caption[start:at], new, unit, other)
+    spans = [(words[first].start, words[last - 1].end, new) for first, last, new in changes]
+    start, end = spans[0][0], spans[-1][1]
+    changed = replaced_spans(caption[:end], spans)[start:]
+    new = like_case(changed, caption[start:end])
+    return Contrast(caption[:start] + new + caption[end:], start, caption[start:end], new, unit, other)
 
 
 def exchange(sentence: Sentence, first: Span, second: Span, *, unit: str, other: str) -> Contrast | None:

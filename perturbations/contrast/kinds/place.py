@@ -19,11 +19,8 @@ class _Place(NamedTuple):
     own: bool
 
 
-class _Set(NamedTuple):
-    """Places of which only one is where something happens, and the verbs that they need (none: any)."""
-
-    verbs: frozenset[str]
-    places: tuple[_Place, ...]
+# Verbs (none: any), and the places of which only one is where what they say happens.
+_Set = tuple[frozenset[str], tuple[_Place, ...]]
 
 
 def _read(line: str) -> _Set:
@@ -33,7 +30,7 @@ def _read(line: str) -> _Set:
         own, _, names = text.rpartition(" ") if text.split()[0].split("|")[0] in ("on", "in", "at") else ("", "", text)
         allowed = own.split("|") if own else prepositions.split(",")
         members.append(_Place(tuple(names.split("/")), tuple(allowed), bool(own)))
-    return _Set(frozenset() if verbs == "*" else frozenset(verbs.split(",")), tuple(members))
+    return frozenset() if verbs == "*" else frozenset(verbs.split(",")), tuple(members)
 
 
 _SETS = tuple(_read(line) for line in lines("video_contrast.perturbations.contrast.kinds", "place_sets.tsv"))
