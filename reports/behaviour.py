@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from video_contrast.perturbations.english.forms import main_verb
 from video_contrast.reports.figures import FAINT, MUTED, colour, drawing, finish, shape
@@ -33,8 +32,12 @@ def behaviour(runs: Sequence[ConfigRun]) -> Section:
 
 def sensitivity_figures(runs: Sequence[ConfigRun]) -> list[Plot]:
     """The histogram of true minus contrast score; scores of different models are scaled by their own spread."""
-    changes = {run.model: changes_of(run) for run in runs}
-    changes = {model: values for model, values in changes.items() if len(values) > 1 and values.std() > 0}
+    changes = {}
+    for run in runs:
+        items = ((i["scores"], i["label"], contrast_places(i["kinds"])) for i in run.choices.get(run.main, {}).values())
+        values = np.array([scores[label] - scores[other[0]] for scores, label, other in items if len(other) == 1])
+        if len(values) > 1 and values.std() > 0:
+            changes[run.model] = values
     if not changes:
         return []
     lines: list[list[object]] = [["model", "from", "to", "share of items"]]
@@ -117,16 +120,6 @@ def position_figures(runs: Sequence[ConfigRun]) -> list[Plot]:
         for axes in (left, right):
             axes.set(xticks=range(1, count + 1), xlim=(0.7, count + 0.3), xlabel="position of the candidate")
         return [finish(canvas, f"positions-{runs[0].key.stem}", "Position bias (dashed: none)", lines)]
-
-
-def changes_of(run: ConfigRun) -> npt.NDArray[np.float64]:
-    """True minus contrast score of every item that has exactly one contrast, as float64[n]."""
-    changes = []
-    for line in run.choices.get(run.main, {}).values():
-        contrasts = contrast_places(line["kinds"])
-        if len(contrasts) == 1:
-            changes.append(line["scores"][line["label"]] - line["scores"][contrasts[0]])
-    return np.asarray(changes, np.float64)
 
 
 CONTROLS = {

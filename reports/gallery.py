@@ -82,21 +82,17 @@ def gallery_data(
     roots = {key.dataset: run.root for run, key, _ in entries}
     titles = {key: run.key.name for run, key, _ in entries}
     names = {dataset: str(number) for number, dataset in enumerate(roots)}
-    order = {key: number for number, key in enumerate(sets)}
-    groups = _grouped(sets)
-    shown = {
-        key: [_compact(item, groups[key, _group(item)], names[key.dataset]) for item in items]
-        for key, items in sets.items()
-    }
-    gallery: GalleryData = {
-        "sets": [{"name": titles[key], "items": items} for key, items in shown.items()],
-        "runs": [
-            {"model": run.model, "set": order[key], "share": _share(sets[key], scores), "scores": scores}
-            for run, key, scores in entries
-        ],
-        "strips": {},
-        "missing": {},
-    }
+    groups: Groups = defaultdict(list)
+    for key, items in sets.items():
+        for item in items:
+            groups[key, _group(item)].append(item)
+    gallery: GalleryData = {"sets": [], "runs": [], "strips": {}, "missing": {}}
+    for key, items in sets.items():
+        shown = [_compact(item, groups[key, _group(item)], names[key.dataset]) for item in items]
+        gallery["sets"].append({"name": titles[key], "items": shown})
+    for run, key, scores in entries:
+        share = _share(sets[key], scores)
+        gallery["runs"].append({"model": run.model, "set": list(sets).index(key), "share": share, "scores": scores})
     room = LIMIT - used - len(json.dumps(gallery, ensure_ascii=False, separators=(",", ":")).encode())
     worst = _worst(entries, sets, groups, max_failures)
     strips, missing = _strips(worst, roots, progress=progress, folder=folder, room=room)
@@ -201,13 +197,6 @@ def _strips(
 
 def _group(item: Item) -> str:
     return str(item.get("group", item["id"]))
-
-
-def _grouped(sets: Mapping[SetKey, Sequence[Item]]) -> Groups:
-    groups: Groups = defaultdict(list)
-    for key, item in ((key, item) for key, items in sets.items() for item in items):
-        groups[key, _group(item)].append(item)
-    return groups
 
 
 def _compact(row: Item, group: Sequence[Item], place: str) -> dict[str, Json]:

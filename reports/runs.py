@@ -23,7 +23,7 @@ from video_contrast.reports.figures import SERIES, elided
 from video_contrast.rows import Layout, Row
 from video_contrast.seeds import digest
 from video_contrast.storage import RunFolder, SetFolder
-from video_contrast.storage.run_figures import ACCURACY, TIES, FigureKey, Gamma, RunFigure, RunNumbers, Score, leading
+from video_contrast.storage.run_figures import ACCURACY, FigureKey, Gamma, RunFigure, RunNumbers, Score, leading
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_records import RunRecord, ScoreRow, SimilarityMatrix, perturbed_configs
 from video_contrast.storage.set_folder import Facts, SetRecord
@@ -243,12 +243,6 @@ class ConfigRun:
         accuracy = self.figure()
         assert accuracy is not None
         return accuracy
-
-    @property
-    def n_ties(self) -> int:
-        """Items of multiple choice whose true candidate ties with another."""
-        ties = self.figure(TIES)
-        return int(ties.value) if ties else 0
 
     @property
     def kinds(self) -> list[str]:

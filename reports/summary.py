@@ -19,6 +19,7 @@ from video_contrast.storage.run_figures import (
     PAIR_SCORES,
     RANDOM_OPTIONS,
     RECALLS,
+    TIES,
     RunFigure,
     against,
     kind_in_words,
@@ -84,13 +85,17 @@ def accuracy_table(runs: Sequence[ConfigRun], models: Sequence[str]) -> Table:
             row.append(cell)
     heads = columns("model", *(Column(k.short, hint=f"{k.name}: {counted(n, 'item')}") for k, n in sizes.items()))
     note = "Items: " + ", ".join(f"{key.short} {n:,}" for key, n in sizes.items()) + "."
-    if ties := sum(run.n_ties for run in runs):
-        note += f" {counted(ties, 'tie')} in all, each counted as its share."
+    if ties := sum(own.value for run in runs if (own := run.figure(TIES))):
+        note += f" {counted(int(ties), 'tie')} in all, each counted as its share."
     note += " Small: the 95 % interval; the line under it runs from 0 to 100, the dashed tick is chance"
-    note += ", the solid one people." if any(people) else "."
+    if any(people):
+        note += ", the solid one people."
+    else:
+        note += "."
+        rows.pop()
     if len(models) > 1:
         note += " Bold: better than every other model on the items of both (paired sign-flip test, p < .05)."
-    return Table("accuracy", "Accuracy, %", heads, rows=rows if any(people) else rows[:-1], note=note)
+    return Table("accuracy", "Accuracy, %", heads, rows, note=note)
 
 
 def _accuracy_cells(of_set: Mapping[str, ConfigRun], models: Sequence[str], people: float | None) -> list[Cell]:

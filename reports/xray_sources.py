@@ -18,7 +18,6 @@ from video_contrast.storage.table_columns import TableColumns, TableRow
 from video_contrast.storage.table_file import read_table_file
 
 Against = Literal["auto", "all", "nearest"]
-NO_VIDEO = "no column of the source video: each row counts as a video of its own"
 
 
 @dataclass
@@ -111,7 +110,8 @@ def _file(path: Path, columns: TableColumns | None, strict: bool) -> XraySource:
 
 
 def _source(name: str, table: PlainTable, notes: Sequence[str]) -> XraySource:
-    own = [] if table.has_videos else [f"{NO_VIDEO}: --video or --cluster names it"]
+    no_video = "no column of the source video: each row counts as a video of its own: --video or --cluster names it"
+    own = [] if table.has_videos else [no_video]
     return XraySource(name, table.splits, [*notes, *table.guesses, *own], table.left_out, table=table)
 
 

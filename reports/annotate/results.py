@@ -56,15 +56,6 @@ def judged(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]
     }
 
 
-def valid_items(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]]) -> list[MultipleChoiceRow]:
-    """The judged rows whose majority chose the true caption: the part of a set that people vouch for."""
-    from video_contrast.metrics import majority_vote
-
-    shown = _answered(rows, votes)
-    majority = majority_vote([[vote.answer for vote in votes[str(row["id"])]] for row in shown])["majority"]
-    return [row for row, choice in zip(shown, majority, strict=True) if choice == row["label"]]
-
-
 def _answered(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]]) -> list[MultipleChoiceRow]:
     answered = [row for row in rows if votes.get(str(row["id"]))]
     if not answered:
@@ -98,6 +89,7 @@ def export_set(
     """
     from video_contrast.builders.registry import BuiltSet
     from video_contrast.builders.writing import write_set
+    from video_contrast.metrics import majority_vote
 
     figures = result_of(folder, votes, config=config, split=split, task=task)
     rows, done = open_set(folder).choice_rows(config, split), _votes(votes, task).done()
@@ -106,7 +98,10 @@ def export_set(
         name, rows_left = "verb_human_mc", [*written_rows(rows, done)]
         how = {"negatives": f"verb phrases rewritten by people, in the place of the contrast of {config}"}
     else:
-        name, rows_left = config, [*valid_items(rows, done)]
+        shown = _answered(rows, done)
+        majority = majority_vote([[vote.answer for vote in done[str(row["id"])]] for row in shown])["majority"]
+        right = [row for row, choice in zip(shown, majority, strict=True) if choice == row["label"]]
+        name, rows_left = config, [*right]
         who = "one judge" if _single(figures) else "the majority of judges"
         negatives = f"the items of {config} on which {who} chose the true caption"
         how = {"negatives": negatives, "checks": _sentence(figures)}

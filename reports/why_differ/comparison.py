@@ -20,12 +20,11 @@ from video_contrast.reports.runs import ConfigRun
 from video_contrast.reports.why_differ.evidence import (
     ItemEvidence,
     Side,
-    StageResult,
     candidate_places,
     common,
     pairs_of,
 )
-from video_contrast.reports.why_differ.stages import compare, first_different
+from video_contrast.reports.why_differ.stages import StageResult, compare, first_different
 from video_contrast.storage.run_figures import ACCURACY, MAIN, Score
 from video_contrast.storage.run_records import SimilarityMatrix
 

@@ -7,7 +7,8 @@ other frames make other pixels and other scores, which are no causes of their ow
 import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
@@ -15,25 +16,75 @@ from video_contrast.console import counted
 from video_contrast.files import Json
 from video_contrast.reports.why_differ.evidence import (
     CERTIFICATE,
-    GREY_LEVELS,
-    PIXELS,
-    SHOWN,
     ItemEvidence,
     Side,
-    StageResult,
     aligned_scores,
     both_traces,
     common,
-    few,
-    fitted_line,
     item_pairs,
-    other_options,
-    summary_gap,
-    tolerance,
-    unknown,
 )
 from video_contrast.runner.embedding_store import digest
 from video_contrast.storage.run_figures import ACCURACY, ROBUST
+
+State = Literal["equal", "differs", "follows", "unknown"]
+
+# By how much a number may differ and still be equal; what a certificate passes (docs/why_differ.md has the table).
+GREY_LEVELS = 2.0  # of frames: decoders round differently
+PIXELS = 0.03  # of the standard deviation of the pixels: two grey levels, or bfloat16
+SCORES = {"float32": 1e-3, "bfloat16": 8e-2, "float16": 2e-2}  # of the standard deviation of scores or embeddings
+SHOWN = 4  # items or lines that are named
+
+
+@dataclass(frozen=True)
+class StageResult:
+    """What a comparison of a stage says."""
+
+    stage: str  # its name
+    state: State  # "equal", "differs", "follows" (from another stage) or "unknown" (one side does not record it)
+    says: str  # one line
+    numbers: dict[str, Json] = field(default_factory=dict)  # what it stands on
+    measured: bool = False  # whether it was seen in what came out, and not in a setting or an input
+
+    def __str__(self) -> str:
+        return f"{self.state:8} {self.stage:8} {self.says}"
+
+
+def tolerance(a: Side, b: Side) -> float:
+    """By how much scores may differ, in standard deviations: that of the coarser dtype."""
+    return max(SCORES.get(str(side.model.get("dtype")), SCORES["float32"]) for side in (a, b))
+
+
+def summary_gap(x: Json, y: Json) -> float:
+    """The largest difference of two summaries of arrays; infinite where their shapes differ."""
+    if x["shape"] != y["shape"]:
+        return float("inf")
+    largest = np.abs(np.subtract(x["sample"], y["sample"])).max(initial=0.0)
+    return max(float(largest), float(abs(x["mean"] - y["mean"])))
+
+
+def fitted_line(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
+    """Slope and offset of the line that maps x to y best, and the largest distance from it."""
+    if np.ptp(x) == 0:
+        return 1.0, float(np.mean(y) - np.mean(x)), float(np.abs(y - y.mean()).max())
+    slope, offset = np.polyfit(x, y, 1)
+    return float(slope), float(offset), float(np.abs(slope * x + offset - y).max())
+
+
+def few(names: list[str]) -> str:
+    """The first of some names."""
+    return ", ".join(names[:SHOWN]) + (" ..." if len(names) > SHOWN else "")
+
+
+def unknown(stage: str, *sides: Side) -> StageResult:
+    """What is said of a stage that a side does not record; of the last of `sides`."""
+    return StageResult(stage, "unknown", f"{sides[-1].name} ({sides[-1].source}) does not record it")
+
+
+def other_options(a: Side, b: Side, names: tuple[str, ...] | list[str]) -> list[str]:
+    """The options of the kind that both sides have and that differ."""
+    shared = [name for name in names if name in a.options and name in b.options]
+    return [f"{n} {a.options[n]!r} and {b.options[n]!r}" for n in shared if a.options[n] != b.options[n]]
+
 
 MARKS = r"<[^<>]*>|\[/?INST\]"  # of chat templates
 REPEATED = rf"({MARKS})(?:\s*\1)+"
