@@ -15,19 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from video_contrast.metrics import (
-    average_precision,
-    consistency,
-    gamma_absolute,
-    gamma_corrected,
-    gamma_relative,
-    group_score,
-    interval_keys,
-    multiple_choice,
-    right_in_all_rotations,
-    robustness,
-    share_interval,
-)
+from video_contrast import metrics
 from video_contrast.metrics.checks import choices
 from video_contrast.metrics.group_score import SCORES
 from video_contrast.metrics.ranks import choice_ranks, exact_mean
@@ -102,7 +90,7 @@ def metrics_of(scored: TableScores, *, seed: int) -> Numbers:
 def _choice(scored: TableScores, seed: int) -> Numbers:
     items = scored.items
     smallest = min(map(len, scored.rows))
-    accuracies = multiple_choice(
+    accuracies = metrics.multiple_choice(
         scored.rows,
         items.column("label"),
         kinds=items.column("kinds").tolist(),
@@ -130,7 +118,7 @@ def _galleries(scored: TableScores) -> Numbers:
     if not chosen:
         return {}
     scores, truths = ([[pair[n] for pair in own] for own in chosen.values()] for n in (0, 1))
-    return dict(average_precision(scores, truths, clusters=[gallery for gallery, _ in chosen], interval=True))
+    return dict(metrics.average_precision(scores, truths, clusters=[gallery for gallery, _ in chosen], interval=True))
 
 
 def _pairs(scored: TableScores) -> Numbers:
@@ -155,7 +143,7 @@ def _pairs(scored: TableScores) -> Numbers:
     one_question = (questions[members] == np.repeat(questions[heads], sizes)).all()
     comparable = scored.comparable and (one_question or scored.table.group.questions == "left out")
     clusters = items.column("cluster")[heads]
-    shares = group_score(matrices, clusters=clusters, interval=True)
+    shares = metrics.group_score(matrices, clusters=clusters, interval=True)
     names = SCORES if comparable else SCORES[:1]
     numbers = {key: value for key, value in shares.items() if any(name in key for name in names)}
     return numbers | {"groups": shares["n"], "group_ties": shares["n_ties"]}
@@ -186,7 +174,7 @@ def _rotations(scored: TableScores) -> Numbers:
     if len(hits) < 2:
         return {}
     stacked = np.column_stack(list(hits.values()))
-    shares = right_in_all_rotations(stacked, clusters=items.column("cluster"), interval=True)
+    shares = metrics.right_in_all_rotations(stacked, clusters=items.column("cluster"), interval=True)
     return _right_in_all("rotations", shares, "right_in_all") | {"rotations": len(hits)}
 
 
@@ -210,7 +198,7 @@ def _all_answered(scored: TableScores, name: str, owners: Sequence[object]) -> N
     if len(set(owners)) == len(owners):
         return {}
     cluster_of = dict(zip(owners, scored.items.column("cluster"), strict=True))
-    shares = consistency(
+    shares = metrics.consistency(
         _hits(scored), [repr(owner) for owner in owners],
         videos=[cluster_of[owner] for owner in owners], interval=True,
     )  # fmt: skip
@@ -226,9 +214,9 @@ def _over_verbs(scored: TableScores) -> Numbers:
         return {}
     items, name = scored.items.taken(places), "accuracy_over_verbs"
     weights = np.array([1 / times[verbs[at]] for at in places])
-    shares = share_interval(_hits(scored)[places], items.column("cluster"), weights=weights)
+    shares = metrics.share_interval(_hits(scored)[places], items.column("cluster"), weights=weights)
     chance = float(np.average([1 / len(texts) for texts in items.texts], weights=weights))
-    return {name: shares.estimate, **interval_keys(name, shares), f"chance_{name}": chance, "verbs": len(times)}
+    return {name: shares.estimate, **metrics.interval_keys(name, shares), f"chance_{name}": chance, "verbs": len(times)}
 
 
 def _right_in_all(name: str, shares: Mapping[str, float | None], figure: str) -> Numbers:
@@ -261,8 +249,8 @@ def with_proficiency(hits: Mapping[tuple[str, str], Mapping[str, tuple[float, st
         test = hits.get((f"{config}{PROFICIENCY}", condition), {})
         if both := [name for name in main if name in test]:
             values = np.array([main[name][0] * test[name][0] for name in both])
-            interval = share_interval(values, [main[name][1] for name in both])
-            shares[config, condition] = {WITH_BOTH: exact_mean(values), **interval_keys(WITH_BOTH, interval)}
+            interval = metrics.share_interval(values, [main[name][1] for name in both])
+            shares[config, condition] = {WITH_BOTH: exact_mean(values), **metrics.interval_keys(WITH_BOTH, interval)}
     return shares
 
 
@@ -278,7 +266,7 @@ def _displaced(scored: TableScores) -> Numbers:
     if not rows:
         return {}
     labels = scored.items.column("label")[list(rows)]
-    accuracy = multiple_choice(list(rows.values()), labels, ragged=True)["accuracy"]
+    accuracy = metrics.multiple_choice(list(rows.values()), labels, ragged=True)["accuracy"]
     return {"random_option_accuracy": accuracy, "random_option_n": len(rows)}
 
 
@@ -367,28 +355,28 @@ def summary(scored: Mapping[tuple[str, str], tuple[PlannedTable, Numbers]]) -> R
     return {"configs": configs}
 
 
-def robustness_of(layout: Layout, conditions: Mapping[str, Condition], metrics: Mapping[str, Numbers]) -> Robustness:
+def robustness_of(layout: Layout, conditions: Mapping[str, Condition], figures: Mapping[str, Numbers]) -> Robustness:
     """Gammas of the conditions of one config against its clean one; {} where there is none to compare.
 
-    `metrics`: name -> the numbers of that condition. Returns score -> {"conditions": name -> {gamma_absolute,
+    `figures`: name -> the numbers of that condition. Returns score -> {"conditions": name -> {gamma_absolute,
     gamma_relative, gamma_corrected}, and for each of "visual", "text", "pairs", "visual:<category>", "text:<origin>"
     that has conditions: {gamma_*: mean, gamma_*_sd, n, n_undefined}}. Undefined values (a clean score of 0) are null,
     and left out of means. Where the interval of the clean score holds chance, `at_chance` is true and all corrected
     gammas are null: a ratio of two noises.
     """
     perturbed = [name for name, condition in conditions.items() if condition.group in ("visual", "text", "pairs")]
-    if "clean" not in metrics or not perturbed:
+    if "clean" not in figures or not perturbed:
         return {}
     robust: Robustness = {}
     for score in ROBUST[layout]:
-        own = figure(metrics["clean"], score)
+        own = figure(figures["clean"], score)
         if own is None or own.chance is None or own.chance >= 1:  # a gallery of at most five: nothing can be missed
             continue
         clean, chance, key = own.value, own.chance, score.key
         at_chance = own.low is not None and own.low <= chance
-        each = {name: _gammas(clean, metrics[name][key], chance) for name in perturbed}
+        each = {name: _gammas(clean, figures[name][key], chance) for name in perturbed}
         means = {
-            group: _means(clean, [metrics[name][key] for name in names], [conditions[name] for name in names], chance)
+            group: _means(clean, [figures[name][key] for name in names], [conditions[name] for name in names], chance)
             for group, names in _groups(perturbed, conditions).items()
         }
         if at_chance:
@@ -400,9 +388,9 @@ def robustness_of(layout: Layout, conditions: Mapping[str, Condition], metrics: 
 
 def _gammas(clean: float, score: float, chance: float) -> Gammas:
     values = {
-        "gamma_absolute": gamma_absolute(clean, score),
-        "gamma_relative": gamma_relative(clean, score),
-        "gamma_corrected": gamma_corrected(clean, score, chance=chance),
+        "gamma_absolute": metrics.gamma_absolute(clean, score),
+        "gamma_relative": metrics.gamma_relative(clean, score),
+        "gamma_corrected": metrics.gamma_corrected(clean, score, chance=chance),
     }
     return {name: None if math.isnan(float(value)) else float(value) for name, value in values.items()}
 
@@ -425,7 +413,7 @@ def _means(clean: float, scores: Sequence[float], conditions: Sequence[Condition
     """Means over severities, then over perturbations, and the standard deviation over the latter."""
     names = [str(condition.visual.name) if condition.group == "visual" else condition.name for condition in conditions]
     severities = [condition.visual.severity for condition in conditions]
-    means = robustness([clean] * len(scores), scores, names, severities=severities, chance=chance)
+    means = metrics.robustness([clean] * len(scores), scores, names, severities=severities, chance=chance)
     result: Gammas = {"n": means["n_perturbations"], "n_undefined": means["n_missing"]}
     for name, key in (("gamma_absolute", "gamma_a"), ("gamma_relative", "gamma_r"), ("gamma_corrected", "gamma_c")):
         result[name], result[f"{name}_sd"] = means[key], means[f"{key}_std"]

@@ -262,7 +262,16 @@ def check_captions(probe: Probe, texts: Sequence[str]) -> Iterator[Outcome]:
     if probe.is_steady(change):
         says = "upper and lower case are the same to it"
     yield Outcome("case", "fact", says, probe.numbers(change))
-    yield _scripts(probe)
+    if probe.together:
+        yield Outcome("scripts", "fact", "not tested: candidates are scored together")
+        return
+    scores = finite(probe.scores(probe.clips[:1], OTHER_SCRIPTS))
+    change = float(np.ptp(scores)) if len(scores) else 0.0
+    own = [caption for caption in probe.captions if not caption.isascii()]
+    beyond = f"; {len(own)} of {len(probe.captions)} captions are not plain ASCII" if own else ""
+    says = "tells captions in Chinese apart" if change > 0 else "captions in Chinese are all the same to it"
+    state = "doubt" if own and change <= 0 else "fact"
+    yield Outcome("scripts", state, says + beyond, probe.numbers(change) | {"not_ascii": len(own)})
 
 
 def _ends(probe: Probe, texts: Sequence[str]) -> Outcome:
@@ -314,20 +323,6 @@ def _word_shows(probe: Probe, text: str, beside: str, place: int = -1) -> float:
     other = " ".join(words)
     first, second = (probe.scores(probe.clips[:1], [words, beside])[:, :1] for words in (text, other))
     return difference(first, second)
-
-
-def _scripts(probe: Probe) -> Outcome:
-    if probe.together:
-        return Outcome("scripts", "fact", "not tested: candidates are scored together")
-    scores = finite(probe.scores(probe.clips[:1], OTHER_SCRIPTS))
-    change = float(np.ptp(scores)) if len(scores) else 0.0
-    own = [caption for caption in probe.captions if not caption.isascii()]
-    numbers = probe.numbers(change) | {"not_ascii": len(own)}
-    beyond = f"; {len(own)} of {len(probe.captions)} captions are not plain ASCII" if own else ""
-    if change > 0:
-        return Outcome("scripts", "fact", f"tells captions in Chinese apart{beyond}", numbers)
-    state: State = "doubt" if own else "fact"
-    return Outcome("scripts", state, f"captions in Chinese are all the same to it{beyond}", numbers)
 
 
 LEVEL = 0.05
@@ -398,8 +393,6 @@ CLOSE, FAR = 0.1, 0.15  # differences, in standard deviations of the pixels: of 
 OTHER_MEAN = "another mean or std"
 ALIKE = 0.99  # a correlation from which on a change explains the pixels
 
-Frames = Callable[[np.ndarray], np.ndarray]
-
 
 def _cropped(frames: np.ndarray, share: int) -> np.ndarray:
     """Without one part in `share` of each side."""
@@ -407,7 +400,7 @@ def _cropped(frames: np.ndarray, share: int) -> np.ndarray:
     return frames[:, rows:-rows, columns:-columns]
 
 
-CHANGES: dict[str, Frames] = {
+CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "frames in reversed order": lambda frames: frames[::-1],
     "the first frame in place of all": lambda frames: np.repeat(frames[:1], len(frames), axis=0),
     "mirrored pictures": lambda frames: frames[:, :, ::-1],

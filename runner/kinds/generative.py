@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -36,12 +36,9 @@ from video_contrast.runner.kinds.loading import Tensors, load_model, load_proces
 from video_contrast.runner.kinds.recipes import OwnerFrames, recipe_of, types_in
 from video_contrast.untyped import Cache, Processor, Tensor, TorchModel
 
-if TYPE_CHECKING:
-    import torch
-
 T = TypeVar("T")
 # What is kept of an ending's logits: called with its number and float32[n, V], while the batch is in memory.
-Read = Callable[[int, "torch.Tensor"], T]
+Read = Callable[[int, Tensor], T]
 # Inputs with one entry a token; everything else in the processor's output describes pixels.
 PER_TOKEN = ("input_ids", "attention_mask", "token_type_ids", "mm_token_type_ids", "position_ids")
 ENDINGS_AT_ONCE = 32

@@ -9,7 +9,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,11 +19,8 @@ from video_contrast.runner.kinds.base import ClipFrames, DualEncoder, LoadOption
 from video_contrast.runner.locate import merged
 from video_contrast.untyped import Processor, Tensor, Tokenizer, TorchModel
 
-if TYPE_CHECKING:
-    import torch
-
 Arrays = dict[str, np.ndarray]  # what a processor makes of one clip, by the name under which the model takes it
-Tensors = dict[str, "torch.Tensor"]  # inputs of a model, by name
+Tensors = dict[str, Tensor]  # inputs of a model, by name
 # Trained on lower-cased captions, padded to one length without an attention mask: padding is part of the text.
 SIGLIP = ("siglip", "siglip2")
 NO_TOKENIZER = (
@@ -169,7 +166,7 @@ def unit(rows: Tensor) -> Tensor:
     return rows / rows.norm(dim=-1, keepdim=True).clamp(min=1e-12)
 
 
-def to_numpy(rows: "torch.Tensor") -> np.ndarray:
+def to_numpy(rows: Tensor) -> np.ndarray:
     """A tensor of any device as an array."""
     return np.asarray(rows.cpu())
 

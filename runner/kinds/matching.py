@@ -15,15 +15,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.options import Option
 from video_contrast.runner.kinds import loading
-from video_contrast.runner.kinds.base import (
-    ClipFrames,
-    Encoder,
-    LoadOptions,
-    ModelSource,
-    PairScorer,
-    ScoreResult,
-    kind,
-)
+from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, ModelSource, PairScorer, ScoreResult, kind
 from video_contrast.untyped import Processor, Tensor, TorchModel
 
 Aggregate = Literal["mean", "max"]
@@ -56,7 +48,7 @@ class MatchingScorer(PairScorer):
         self.head = HEADS[name](model, processor)
         self.prefilter = prefilter
         if prefilter:
-            if not isinstance(self.head, Encoder):
+            if not isinstance(self.head, loading.TorchEncoder):
                 raise UsageError(f"--itm-prefilter needs contrastive embeddings, which {name} does not have")
             self.coarse = self.head
 
