@@ -85,7 +85,15 @@ class Run:
 
     def _scorer(self) -> TableScorer | None:
         if isinstance(self.model, TextScorer):
-            self._leave_out_or_remark_absent(self.model)
+            root = self.job.video_root
+            here = None if root is None or address_of(root) else root
+            gone = self.processes.from_first(lambda: absent(self.plan.views, here))
+            if self.model.needs_clips:
+                paths = ((clip, path) for clip in self.plan.views for path in clip.paths)
+                self.counts.broken |= {clip: gone[path] for clip, path in paths if path in gone}
+            else:
+                for path in gone:
+                    self.counts.decode.remark(self.video_root / path, [NOT_FOUND])
             return text_tables(self.model, self.plan, frozenset(self.counts.broken))
         keys = Keys(self.files, self.job.sampling, on_device=self.perturb_on is not None)
         workers = self.job.options.workers
@@ -98,17 +106,6 @@ class Run:
         if isinstance(self.model, Encoder):
             return self._encode(self.model, keys, reader)
         return self._pairs(self.model, keys, reader)
-
-    def _leave_out_or_remark_absent(self, model: TextScorer) -> None:
-        """Clips without their files are left out, or recorded among the remarks where the model opens none."""
-        root = self.job.video_root
-        here = None if root is None or address_of(root) else root
-        gone = self.processes.from_first(lambda: absent(self.plan.views, here))
-        if model.needs_clips:
-            self.counts.broken |= {clip: gone[path] for clip in self.plan.views for path in clip.paths if path in gone}
-            return
-        for path in gone:
-            self.counts.decode.remark(self.video_root / path, [NOT_FOUND])
 
     def _encode(self, model: Encoder, keys: Keys, reader: ClipReader) -> TableScorer | None:
         store = Store(self.job.store, self.space, multi_vector=model.vector_length is not None)

@@ -166,7 +166,11 @@ def views_of(
     former, first = None, footage.span[0]
     for need in needs:
         times = tuple((footage.times[first + need.shown] - footage.times[first]).tolist())
-        coding = _coding(need.visual)
+        coding, visual = None, need.visual
+        if visual.name is not None and not visual.is_control and _acts(visual) == "codec":
+            # what it does to the clip: severities past the largest quantiser do the same
+            quantiser = codec_and_quantiser(video_spec(visual.name), visual.severity, visual.profile)
+            coding = (*quantiser, visual.scope, visual.order)
         if coding is None or coding != former:
             frames = _frames(need, clip, pictures, numbers, footage=footage, perturb_on=perturb_on)
         former = coding
@@ -217,13 +221,6 @@ def _control(visual: Visual, clip: Clip, numbers: np.ndarray, middle: int) -> np
         return numbers[::-1].copy()
     stream = seeds.stream(visual.seed, "control:shuffled", "1", clip.video_id, clip.start, clip.end)
     return numbers[stream.permutation(len(numbers))]
-
-
-def _coding(visual: Visual) -> tuple[object, ...] | None:
-    """What a codec does to a clip: severities past the largest quantiser do the same. None for all else."""
-    if visual.name is None or visual.is_control or _acts(visual) != "codec":
-        return None
-    return (*codec_and_quantiser(video_spec(visual.name), visual.severity, visual.profile), visual.scope, visual.order)
 
 
 def _acts(visual: Visual) -> str:

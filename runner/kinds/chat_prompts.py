@@ -6,6 +6,7 @@ block all the same has the block closed, so that the next token belongs to the a
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from video_contrast.errors import UsageError, VideoContrastError
@@ -94,21 +95,14 @@ def continuations(tokenizer: Tokenizer, context: str, texts: Sequence[str]) -> l
     those that it has at the beginning of a line. `context`: what stands before each text, such as a rendered prompt.
     `texts`: answers or captions.
     """
-    before = tokenizer.encode(context, add_special_tokens=False)
+    encode = partial(tokenizer.encode, add_special_tokens=False)
+    heads: dict[str, list[int]] = {context: encode(context), "\n": encode("\n")}
     rows = []
     for text in texts:
-        whole = tokenizer.encode(context + text, add_special_tokens=False)
-        joined = whole[: len(before)] != before
-        rows.append(_on_a_line(tokenizer, text) if joined else whole[len(before) :])
+        encoded = ((head, encode(before + text)) for before, head in heads.items())
+        behind = (whole[len(head) :] for head, whole in encoded if whole[: len(head)] == head)
+        rows.append(next(behind, encode(text)))  # alone where it would share a token even with a line break
     return rows
-
-
-def _on_a_line(tokenizer: Tokenizer, text: str) -> list[int]:
-    """Token ids of a text behind a line break; those of the text alone where the two would share a token."""
-    before: list[int] = tokenizer.encode("\n", add_special_tokens=False)
-    whole: list[int] = tokenizer.encode("\n" + text, add_special_tokens=False)
-    alone: list[int] = tokenizer.encode(text, add_special_tokens=False)
-    return whole[len(before) :] if whole[: len(before)] == before else alone
 
 
 class ChatPrompts:

@@ -100,9 +100,17 @@ def scores_by_answers(
     """
     questions = questions_about(captions, options, position=position, question=question)
     if question is None and options.scoring == "yesno":
-        return _caption_scores(read(questions, YES_NO, []))
-    if question is not None and question.is_yes_no(captions):
-        return _yes_no_scores(captions, read(questions, YES_NO, [])[0])
+        rows = read(questions, YES_NO, [])
+        parts = list(map(_yes_no_part, rows))
+        odds = np.array([np.nan if row is None else row[0] - row[1] for row in rows])
+        scores = 1.0 / (1.0 + np.exp(np.minimum(-odds, 700.0)))
+        return ScoreResult(scores, parts, {"unparseable": sum("unparseable" in part for part in parts)})
+    if question is not None and question.is_yes_no(captions):  # the candidates are yes and no, in their order
+        [logs] = read(questions, YES_NO, [])
+        among = np.full(2, np.nan) if logs is None else logs - np.logaddexp.reduce(logs)
+        order = [0 if text.strip(" .").lower() == "yes" else 1 for text in captions]
+        part = _yes_no_part(logs)
+        return ScoreResult(among[order], [dict(part) for _ in captions], {"unparseable": int("unparseable" in part)})
     orders = _orders(len(captions), options, position)
     options_of = [[captions[n] for n in order] for order in orders.values()]
     return _letter_scores(orders, read(questions, tuple(LETTERS[: len(captions)]), options_of))
@@ -134,22 +142,6 @@ def _is_answer(logs: np.ndarray | None) -> bool:
 def _yes_no_part(logs: np.ndarray | None) -> dict[str, float]:
     said = {} if logs is None else {"yes": float(logs[0]), "no": float(logs[1])}
     return said if _is_answer(logs) else said | {"unparseable": 1.0}
-
-
-def _caption_scores(rows: Sequence[np.ndarray | None]) -> ScoreResult:
-    """Scores of captions by the log-probabilities of yes and of no, in answer to a question about each of them."""
-    parts = list(map(_yes_no_part, rows))
-    odds = np.array([np.nan if row is None else row[0] - row[1] for row in rows])
-    counts = {"unparseable": sum("unparseable" in part for part in parts)}
-    return ScoreResult(1.0 / (1.0 + np.exp(np.minimum(-odds, 700.0))), parts, counts)
-
-
-def _yes_no_scores(captions: Sequence[str], logs: np.ndarray | None) -> ScoreResult:
-    """Scores of the candidates "yes" and "no", in their order, by the one answer to a question."""
-    among = np.full(2, np.nan) if logs is None else logs - np.logaddexp.reduce(logs)
-    order = [0 if text.strip(" .").lower() == "yes" else 1 for text in captions]
-    part = _yes_no_part(logs)
-    return ScoreResult(among[order], [dict(part) for _ in captions], {"unparseable": int("unparseable" in part)})
 
 
 def likelihood_scores(

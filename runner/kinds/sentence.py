@@ -71,12 +71,16 @@ class SentenceModel(Encoder):
 
     def truncated_texts(self, texts: Sequence[str]) -> int | None:
         """How many of the texts are longer, with their prompt, than the model reads."""
-        limit = _query_limit(self.model)
+        inside = self.model[0] if hasattr(self.model, "__getitem__") else None
+        expansion = getattr(inside, "query_expansion", None) or {}
+        fixed = expansion.get("length") if expansion.get("strategy") == "fixed" else None
+        # a limit of queries alone goes before that of all texts
+        limit = fixed or getattr(inside, "query_length", None) or getattr(self.model, "max_seq_length", None)
         processor = getattr(self.model, "tokenizer", None)
         if processor is None or not limit:
             return None
         prompt = str(self.facts["prompt_text"])
-        return loading.count_longer(loading.tokenizer_of(processor), [prompt + text for text in texts], limit)
+        return loading.count_longer(loading.tokenizer_of(processor), [prompt + text for text in texts], int(limit))
 
     def prepare(self, clip: ClipFrames) -> ClipFrames:
         """The clip, with the times of its frames."""
@@ -140,15 +144,6 @@ class SentenceEncoder(SentenceModel, DualEncoder):
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
         """float32[M, D], rows of length 1."""
         return unit_rows(np.concatenate(self._queries(texts))).astype(np.float32)
-
-
-def _query_limit(model: TorchModel) -> int:
-    """How many tokens of a query a model reads: a limit of queries alone goes before that of all texts; 0: unknown."""
-    inside = model[0] if hasattr(model, "__getitem__") else None
-    expansion = getattr(inside, "query_expansion", None) or {}
-    fixed = expansion.get("length") if expansion.get("strategy") == "fixed" else None
-    limits = [fixed, getattr(inside, "query_length", None), getattr(model, "max_seq_length", None)]
-    return int(next((limit for limit in limits if limit), 0))
 
 
 def rendered(model: TorchModel, content: object, prompt: str, **more: object) -> JsonObject:

@@ -90,7 +90,12 @@ class ServedScorer(AskedScorer):
         question = None if question is None else question.of_frames(0 if clip is None else len(clip.frames))
         cost = ServedCost()
         if self.likelihood is not None:
-            result = self._loglik(self.likelihood, sent, captions, cost, question)
+            with self._testing:  # once a process, before anything is scored
+                if self.canary is None:
+                    self.canary = self.likelihood.canary(sent, captions)
+            [text] = prompts.questions_about(captions, self.options, question=question)
+            logs = self.likelihood.log_probabilities(sent, captions, text, cost)
+            result = prompts.likelihood_scores(logs, captions, self.options.norm)
         else:
             read = partial(self._read, sent, cost)
             result = prompts.scores_by_answers(captions, self.options, read, position=position, question=question)
@@ -114,16 +119,6 @@ class ServedScorer(AskedScorer):
         question = None if question is None else question.of_frames(len(clip.frames))
         questions = prompts.questions_about(captions, self.options, position=position, question=question)
         return super().rendered_input(clip, captions) | {"prompt": questions[0]}
-
-    def _loglik(
-        self, by: Likelihood, sent: SentClip, captions: Sequence[str], cost: ServedCost, question: Question | None
-    ) -> ScoreResult:
-        with self._testing:  # once a process, before anything is scored
-            if self.canary is None:
-                self.canary = by.canary(sent, captions)
-        [text] = prompts.questions_about(captions, self.options, question=question)
-        logs = by.log_probabilities(sent, captions, text, cost)
-        return prompts.likelihood_scores(logs, captions, self.options.norm)
 
     def _read(
         self, sent: SentClip, cost: ServedCost, questions: list[str], names: Sequence[str], options: prompts.OptionTexts
