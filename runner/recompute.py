@@ -92,7 +92,6 @@ def _denied_by_set(run: RunFolder, loaded: LoadedSet) -> Iterator[str]:
         for item in group.items:
             if item.id not in scored and item.clip.name not in run.missing:
                 yield f"{where}: {item.id} has no score, and its clip is not among the missing ones"
-        for item in group.items:
             if item.id in rows and (field := _changed_field(item, rows[item.id])):
                 yield f"{where}: {item.id} is not scored as the set has it (its {field})"
     for place, rows in rows_of.items():

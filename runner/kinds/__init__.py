@@ -1,6 +1,7 @@
 """The model kinds: their registry, and which of them takes a given model."""
 
 import math
+from functools import cache
 from importlib import import_module
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
@@ -22,26 +23,23 @@ SAVED_AS = {"CrossEncoder": "reranker", "MultiVectorEncoder": "late_interaction"
 WRITES = {"AutoModelForCausalLM", "AutoModelForImageTextToText", "AutoModelForVision2Seq"}
 WRITERS = ("ForCausalLM", "ForConditionalGeneration")
 ENTRY_POINTS = "video_contrast.models"
-_loaded_plugins = False
 
 
+@cache
 def all_kinds() -> dict[str, Kind]:
     """Every kind by name: ours in the order of `MODULES`, then those of other packages."""
-    global _loaded_plugins
+    from importlib.metadata import entry_points
+
     for module in MODULES:
         import_module(f"video_contrast.runner.kinds.{module}")
-    if not _loaded_plugins:
-        _loaded_plugins = True
-        from importlib.metadata import entry_points
-
-        for point in entry_points(group=ENTRY_POINTS):
-            try:
-                point.load()
-            except Exception as error:  # a foreign package: name it, since its traceback would not
-                raise VideoContrastError(
-                    f"the package that provides the model kind {point.name!r} ({point.value}) cannot be imported: "
-                    f"{type(error).__name__}: {error}; repair or uninstall it"
-                ) from error
+    for point in entry_points(group=ENTRY_POINTS):
+        try:
+            point.load()
+        except Exception as error:  # a foreign package: name it, since its traceback would not
+            raise VideoContrastError(
+                f"the package that provides the model kind {point.name!r} ({point.value}) cannot be imported: "
+                f"{type(error).__name__}: {error}; repair or uninstall it"
+            ) from error
     return KINDS
 
 
