@@ -1,6 +1,6 @@
 """Where a model is: a baseline's name, a packaged checkpoint, a folder, or the Hub; adapters and their base.
 
-Nothing heavy is imported. A local path is looked at before the Hub is, and its cache where it cannot be reached.
+Nothing heavy is imported. A local path goes before the Hub, whose cache is read where it cannot be reached.
 Adapters (LoRA) are a folder as peft saves them; `base.json` beside them, where `teach` wrote it, holds a digest of the
 base's files, so that a base that was replaced under the same name is noticed.
 """

@@ -110,15 +110,17 @@ def _galleries(scored: TableScores) -> Numbers:
     items = scored.items
     if not scored.comparable or not any(items.column("gallery")):
         return {}
-    pairs: dict[tuple[str, str], list[tuple[float, bool]]] = {}  # gallery and caption -> score and truth of its clips
+    scores: dict[tuple[str, str], list[float]] = {}  # gallery and caption -> scores of its clips
+    true: dict[tuple[str, str], list[bool]] = {}
     for at, item in enumerate(items):
         for n, text in enumerate(item.texts if item.gallery else ()):
-            pairs.setdefault((item.gallery, text), []).append((scored.rows[at][n], n == item.label))
-    chosen = {caption: own for caption, own in pairs.items() if len({truth for _, truth in own}) == 2}
+            scores.setdefault((item.gallery, text), []).append(scored.rows[at][n])
+            true.setdefault((item.gallery, text), []).append(n == item.label)
+    chosen = [caption for caption, truths in true.items() if any(truths) and not all(truths)]
     if not chosen:
         return {}
-    scores, truths = ([[pair[n] for pair in own] for own in chosen.values()] for n in (0, 1))
-    return dict(metrics.average_precision(scores, truths, clusters=[gallery for gallery, _ in chosen], interval=True))
+    listed = [scores[caption] for caption in chosen], [true[caption] for caption in chosen]
+    return dict(metrics.average_precision(*listed, clusters=[gallery for gallery, _ in chosen], interval=True))
 
 
 def _pairs(scored: TableScores) -> Numbers:
@@ -256,17 +258,17 @@ def with_proficiency(hits: Mapping[tuple[str, str], Mapping[str, tuple[float, st
 
 def _displaced(scored: TableScores) -> Numbers:
     """Accuracy of the same captions against random options: the contrast's score gives way to the displaced one's."""
-    rows: dict[int, list[float]] = {}  # by their items
+    rows, places = [], []
     kinds = scored.items.column("kinds")
     for at, other in enumerate(scored.replaced):
         if other is not None and len(contrasts := contrast_places(kinds[at])) == 1:
             changed = scored.rows[at].copy()
             changed[contrasts[0]] = other
-            rows[at] = changed.tolist()
+            rows.append(changed.tolist())
+            places.append(at)
     if not rows:
         return {}
-    labels = scored.items.column("label")[list(rows)]
-    accuracy = metrics.multiple_choice(list(rows.values()), labels, ragged=True)["accuracy"]
+    accuracy = metrics.multiple_choice(rows, scored.items.column("label")[places], ragged=True)["accuracy"]
     return {"random_option_accuracy": accuracy, "random_option_n": len(rows)}
 
 

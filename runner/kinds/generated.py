@@ -305,11 +305,9 @@ def output_layer(model: TorchModel) -> Any:  # a torch module
 def last_token_logits(head: Any) -> Iterator[list[Tensor]]:  # a torch module, or None
     """The logits of the last token of each call of an output layer, float32[V]; none of None."""
     logits: list[Tensor] = []
-    hook = (
-        nullcontext()
-        if head is None
-        else head.register_forward_hook(lambda _module, _inputs, output: logits.append(output[0, -1].float().clone()))
-    )
+    hook: Any = nullcontext()
+    if head is not None:
+        hook = head.register_forward_hook(lambda _, inputs, output: logits.append(output[0, -1].float().clone()))
     with hook:  # which is removed in the end
         yield logits
 
