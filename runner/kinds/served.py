@@ -27,7 +27,6 @@ from video_contrast.runner.kinds.base import (
     ClipFrames,
     DualEncoder,
     LoadOptions,
-    Model,
     ModelSource,
     ScoreResult,
     kind,
@@ -238,7 +237,7 @@ class ServedEmbedder(DualEncoder):
 
     def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> JsonObject:
         """The request about the first caption, and how the clip is sent."""
-        shown = Model.rendered_input(self, clip, captions)
+        shown: JsonObject = {"frames": list(clip.frames.shape), "times": [round(time, 3) for time in clip.times]}
         return shown | {"text_request": self._text_body(captions[0]), "frames_as": self.options.frames_as}
 
     def _text_body(self, text: str) -> JsonObject:
@@ -247,10 +246,8 @@ class ServedEmbedder(DualEncoder):
         return {"messages": self._messages([{"type": "text", "text": text}], self.options.prompt_text)}
 
     def _messages(self, parts: list[MessagePart], prompt: str) -> list[Message]:
-        messages: list[Message] = [{"role": "user", "content": parts}]
-        if prompt:
-            messages.insert(0, {"role": "system", "content": [{"type": "text", "text": prompt}]})
-        return messages
+        system: list[Message] = [{"role": "system", "content": [{"type": "text", "text": prompt}]}] if prompt else []
+        return [*system, {"role": "user", "content": parts}]
 
     def _test(self) -> None:
         """Once a process, before anything is encoded: the same texts in other company must come back the same."""
