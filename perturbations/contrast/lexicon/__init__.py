@@ -339,7 +339,9 @@ class Lexicon:
         groups = {action.group for action in self.actions(unit) if action.frame == frame}
         for other in sorted({other for group in groups for other in self._group_units.get((group, frame), ())}):
             if swaps := self._swaps.find(other, frame, doers, names, classes):
-                return tuple(swap._replace(carried=True) for swap in swaps if not swap.keeps and swap.match != "any")
+                return tuple(
+                    swap._replace(carried=True) for swap in swaps if not (swap.keeps or (noun and swap.match == "any"))
+                )
         return ()
 
     def _doers(self, subject: str) -> tuple[str, ...]:
