@@ -133,16 +133,12 @@ def encoders(
         )
         cells = [f"{statistics.median(v):.1f} [{min(v):.1f}, {max(v):.1f}]" for v in spent.values()]
         peak = memory(device)
-        both = two_processes(model, device, halves, rounds=rounds, workers=max(1, workers // 2)) if halves else None
-        print(f"| {name} | {' | '.join(cells)} | {share:.2f} | {both or '-'} | {peak} |", flush=True)
-
-
-def two_processes(model: str, device: str, halves: Sequence[Path], *, rounds: int, workers: int) -> float:
-    """Clips a second of two processes on one device together, half of the clips each."""
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(2) as pool:
-        jobs = [(model, device, half, rounds, workers) for half in halves]
-        return round(sum(pool.map(one_process, jobs, chunksize=1)), 1)
+        both = "-"  # clips a second of two processes on one device together, half of the clips each
+        if halves:
+            with multiprocessing.get_context("spawn").Pool(2) as pool:
+                jobs = [(model, device, half, rounds, max(1, workers // 2)) for half in halves]
+                both = f"{sum(pool.map(one_process, jobs, chunksize=1)):.1f}"
+        print(f"| {name} | {' | '.join(cells)} | {share:.2f} | {both} | {peak} |", flush=True)
 
 
 def one_process(job: tuple[str, str, Path, int, int]) -> float:
@@ -160,16 +156,13 @@ def precision(device: str, files: Sequence[Path], models: Mapping[str, str]) -> 
         rows = {}
         for dtype in ("float32", "bfloat16"):
             model = load(path, FRAMES, device, dtype)
-            prepared = [model.prepare(ClipFrames(frames_of(file))) for file in files]
-            rows[dtype] = model.encode_prepared(prepared)
+            lengths = {file: len(read_video(file).times) for file in files}
+            clips = [decode(file, frame_indices(n, FRAMES).tolist()) for file, n in lengths.items()]
+            rows[dtype] = model.encode_prepared([model.prepare(ClipFrames(clip)) for clip in clips])
         directions = unit(texts[:, : rows["float32"].shape[1]]).numpy()
         full, half = (own @ directions.T for own in rows.values())
         changed = int((full.argsort(1) != half.argsort(1)).any(1).sum())
         print(f"| {name} | {np.abs(full - half).max():.1e} | {changed} of {len(full)} |", flush=True)
-
-
-def frames_of(path: Path) -> np.ndarray:
-    return decode(path, frame_indices(len(read_video(path).times), FRAMES).tolist())
 
 
 def nvdec(device: str, files: Sequence[Path]) -> None:

@@ -79,16 +79,6 @@ def probabilities(models: dict[str, Pipeline], rows: Sequence[Vote], names: Sequ
     return np.asarray(first * second)
 
 
-def cross_validated(rows: Sequence[Vote], names: Sequence[str]) -> np.ndarray:
-    """The probabilities by models that saw no vote on the same clip."""
-    guessed = np.zeros(len(rows))
-    groups = [row["clip"] for row in rows]
-    for training, held_out in GroupKFold(10).split(rows, groups=groups):
-        models = fitted([rows[n] for n in training], names)
-        guessed[held_out] = probabilities(models, [rows[n] for n in held_out], names)
-    return guessed
-
-
 def print_fit(name: str, rows: Sequence[Vote], probability: np.ndarray) -> None:
     """Prints area under the curve, and calibration by tenths."""
     usable = answers(rows, "natural") & answers(rows, "surely false")
@@ -108,7 +98,10 @@ def main() -> None:
     for kind in ("verb", "object"):
         rows = read(options.votes, kind)
         names = sorted({name for row in rows for name in row["features"]})
-        guessed = cross_validated(rows, names)
+        guessed = np.zeros(len(rows))  # by models that saw no vote on the same clip
+        for training, held_out in GroupKFold(10).split(rows, groups=[row["clip"] for row in rows]):
+            models = fitted([rows[n] for n in training], names)
+            guessed[held_out] = probabilities(models, [rows[n] for n in held_out], names)
         print_fit(f"{kind} cross-validated", rows, guessed)
         strict = np.array([row["weight"] >= STRICT[kind] for row in rows])
         if 0 < strict.mean() < 1:

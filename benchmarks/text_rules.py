@@ -41,8 +41,12 @@ def main() -> int:
     captions = {name: drawn(texts, DRAWN[name]) for name, texts in validation(given.data).items()}
     pairs = {rule: {name: changed(rule, texts) for name, texts in captions.items()} for rule in RULES}
     if given.sheets:
+        given.sheets.mkdir(parents=True, exist_ok=True)
         for rule in RULES:
-            write_sheet(given.sheets / f"text_{rule}.tsv", rule, pairs[rule])
+            shown = [pair for name, part in pairs[rule].items() for pair in part[: READ[name]]]
+            order = stream("sheet", rule).permutation(len(shown)).tolist()
+            cells = [("id", "before", "after"), *((name_of(rule, *shown[n]), *shown[n]) for n in order)]
+            (given.sheets / f"text_{rule}.tsv").write_text("\n".join(map("\t".join, cells)) + "\n", encoding="utf-8")
     print("| rule | msrvtt changed | youcook2 changed | votes | well formed |\n|---|---|---|---|---|")
     failed = False
     for rule in RULES:
@@ -79,14 +83,6 @@ def changed(rule: str, captions: Sequence[str]) -> list[Pair]:
     models = {rule: "rules"} if rule == "active_to_passive" else None
     after = perturb_captions(captions, rule, ids=captions, models=models, sentences=parse(captions))
     return [pair for pair in zip(captions, after, strict=True) if pair[0] != pair[1]]
-
-
-def write_sheet(path: Path, rule: str, pairs: dict[str, list[Pair]]) -> None:
-    """Writes a rule's sheet for readers."""
-    shown = [pair for name, part in pairs.items() for pair in part[: READ[name]]]
-    rows = [(name_of(rule, *shown[n]), *shown[n]) for n in stream("sheet", rule).permutation(len(shown)).tolist()]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join("\t".join(row) for row in [("id", "before", "after"), *rows]) + "\n", encoding="utf-8")
 
 
 def votes_on(rule: str, pairs: Iterable[Pair]) -> list[bool]:

@@ -41,13 +41,6 @@ class Word(NamedTuple):
         return self.tag.startswith("VB")
 
 
-class Preposition(NamedTuple):
-    """A preposition that hangs on a word: its place, and the place of its noun (None: it has none)."""
-
-    place: int
-    noun: int | None
-
-
 class Sentence:
     """A caption with its dependency tree."""
 
@@ -168,9 +161,9 @@ class Sentence:
         """The particle of a verb ("picks up")."""
         return self.child(verb, "prt")
 
-    def prepositions(self, place: int) -> list[Preposition]:
-        """The prepositions that hang on a verb (or noun), each with its noun, in order."""
-        return [Preposition(at, self.child(at, "pobj")) for at in self.children_with(place, "prep", "agent", "dative")]
+    def prepositions(self, place: int) -> list[tuple[int, int | None]]:
+        """The prepositions that hang on a verb (or noun), each with its noun (None: it has none), in order."""
+        return [(at, self.child(at, "pobj")) for at in self.children_with(place, "prep", "agent", "dative")]
 
     def auxiliaries(self, verb: int) -> list[int]:
         """The auxiliaries of a verb, in order."""
@@ -244,9 +237,8 @@ class Sentence:
         return not self.verbs and word.tag == "NNS" and "VBZ" in verb_tags(word.text)
 
     def clause_verbs(self) -> list[int]:
-        """The main verbs that open a clause of their own with a subject or as an order, outermost first."""
-        depth = {verb: sum(1 for _ in self.ancestors(verb)) for verb in self.verbs}
-        return sorted(self.verbs, key=lambda verb: (depth[verb], verb))
+        """The main verbs, those of outer clauses first."""
+        return sorted(self.verbs, key=lambda verb: (len([*self.ancestors(verb)]), verb))
 
     # Nouns
 

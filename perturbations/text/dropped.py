@@ -4,57 +4,44 @@ Words are what white space separates, and their number stays; a word has the tag
 punctuation ("dog's" is a noun).
 """
 
-from collections.abc import Callable
-
 from numpy.random import Generator
 
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.registry import text_perturbation
 
 UNKNOWN = "[UNK]"
-Change = Callable[[list[str], list[int], Generator], list[str]]  # words, places of the nouns (verbs), random stream
 
 
-def _drop(words: list[str], places: list[int], rng: Generator) -> list[str]:
-    return [UNKNOWN if place in places else word for place, word in enumerate(words)]
+def _register(name: str, summary: str, tags: tuple[str, ...], *, others: bool = False, one: bool = False) -> None:
+    """Registers a rule that drops the words with one of some tags, all `others`, or one of them drawn at random."""
 
-
-def _drop_others(words: list[str], places: list[int], rng: Generator) -> list[str]:
-    return [word if place in places else UNKNOWN for place, word in enumerate(words)]
-
-
-def _drop_one(words: list[str], places: list[int], rng: Generator) -> list[str]:
-    return _drop(words, [places[int(rng.random() * len(places))]] if places else [], rng)
-
-
-def _register(name: str, summary: str, change: Change, kinds: tuple[str, ...]) -> None:
     def rule(sentence: Sentence, rng: Generator, *, profile: str = "paper") -> str:
         words = sentence.caption.split()
-        tags, place, at = [], 0, 0
-        for word in words:
-            at = sentence.caption.index(word, at) + len(word)
+        places, at, end = [], 0, 0
+        for place, word in enumerate(words):
+            end = sentence.caption.index(word, end) + len(word)
             tag = ""
-            while place < len(sentence) and sentence.words[place].end <= at:
-                if not tag and sentence.words[place].text[0].isalnum():
-                    tag = sentence.words[place].tag
-                place += 1
-            tags.append(tag)
-        return " ".join(change(words, [place for place, tag in enumerate(tags) if tag[:2] in kinds], rng))
+            while at < len(sentence) and sentence.words[at].end <= end:
+                if not tag and sentence.words[at].text[0].isalnum():
+                    tag = sentence.words[at].tag
+                at += 1
+            places += [place] if tag[:2] in tags else []
+        if one and places:
+            places = [places[int(rng.random() * len(places))]]
+        return " ".join(word if (place in places) is others else UNKNOWN for place, word in enumerate(words))
 
     rule.__doc__ = summary
     text_perturbation(name, category="DropText", origin="synthetic", version="3", requirements=("parse",))(rule)
 
 
-_register("no_nouns", "Every noun becomes [UNK].", _drop, ("NN",))
-_register("no_verbs", "Every verb becomes [UNK].", _drop, ("VB",))
-_register("no_nouns_and_no_verbs", "Every noun and every verb becomes [UNK].", _drop, ("NN", "VB"))
-_register("only_nouns", "All words but the nouns become [UNK].", _drop_others, ("NN",))
-_register("only_verbs", "All words but the verbs become [UNK].", _drop_others, ("VB",))
-_register(
-    "only_nouns_and_only_verbs", "All words but the nouns and the verbs become [UNK].", _drop_others, ("NN", "VB")
-)
-_register("random_noun", "One noun becomes [UNK].", _drop_one, ("NN",))
-_register("random_verb", "One verb becomes [UNK].", _drop_one, ("VB",))
+_register("no_nouns", "Every noun becomes [UNK].", ("NN",))
+_register("no_verbs", "Every verb becomes [UNK].", ("VB",))
+_register("no_nouns_and_no_verbs", "Every noun and every verb becomes [UNK].", ("NN", "VB"))
+_register("only_nouns", "All words but the nouns become [UNK].", ("NN",), others=True)
+_register("only_verbs", "All words but the verbs become [UNK].", ("VB",), others=True)
+_register("only_nouns_and_only_verbs", "All words but the nouns and the verbs become [UNK].", ("NN", "VB"), others=True)
+_register("random_noun", "One noun becomes [UNK].", ("NN",), one=True)
+_register("random_verb", "One verb becomes [UNK].", ("VB",), one=True)
 
 
 def _register_ends(name: str, summary: str, places: tuple[int, ...]) -> None:
