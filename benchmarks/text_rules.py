@@ -45,8 +45,8 @@ def main() -> int:
         for rule in RULES:
             shown = [pair for name, part in pairs[rule].items() for pair in part[: READ[name]]]
             order = stream("sheet", rule).permutation(len(shown)).tolist()
-            cells = [("id", "before", "after"), *((name_of(rule, *shown[n]), *shown[n]) for n in order)]
-            (given.sheets / f"text_{rule}.tsv").write_text("\n".join(map("\t".join, cells)) + "\n", encoding="utf-8")
+            rows = ["id\tbefore\tafter", *("\t".join((name_of(rule, *shown[n]), *shown[n])) for n in order)]
+            (given.sheets / f"text_{rule}.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     print("| rule | msrvtt changed | youcook2 changed | votes | well formed |\n|---|---|---|---|---|")
     failed = False
     for rule in RULES:
