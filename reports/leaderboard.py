@@ -1,13 +1,9 @@
 """A leaderboard of runs: models by kind of contrast, with the ranks that paired tests leave open, as a static site.
 
-Every figure is computed from the stored scores, none is read from `metrics.json`. A rank is a range: from one more than
-the number of models that are better to the number of models that are not worse, by paired sign-flip tests over source
-videos, Holm-corrected over all pairs of a column. The true ranks of all models are in their ranges with 95 %
-probability at least (Mogstad, Romano, Shaikh and Wilhelm, 2024, "Inference for Ranks", section 3). A group holds the
-models that a chain of pairs connects which no test tells apart.
-
-Certificates lie in the folder of a run, or in `certificates` beside it; those of the package count, too. What can be
-computed without the model is: the clips' frames and times, the captions, and whether the weights are those of the run.
+Every figure is computed from the stored scores. A rank is a range, by paired sign-flip tests over source videos,
+Holm-corrected over all pairs of a column: the true ranks of all models are in theirs with 95 % probability at least
+(Mogstad, Romano, Shaikh and Wilhelm, 2024, "Inference for Ranks", section 3). A group holds the models that a chain of
+pairs connects which no test tells apart. Certificates lie in a run's folder or in `certificates` beside it.
 """
 
 import json

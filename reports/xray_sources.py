@@ -97,9 +97,21 @@ def _folder(path: Path, configs: Sequence[str] | None, columns: TableColumns | N
 
 
 def _file(path: Path, columns: TableColumns | None, strict: bool) -> XraySource:
-    log = _inspect_rows(path)
+    log = None
+    with suppress(*[VideoContrastError] * (path.suffix == ".json")):  # JSON lines, or an error of the table's reader
+        log = inspect_ai.load(path) if path.suffix in (".eval", ".json") else None
     if log is not None:
-        table = plain_table(log, str(path), columns=columns, strict=strict)
+        rows: list[TableRow] = []
+        for sample in log.get("samples") or ():
+            if not sample.get("choices"):
+                where = f"{path}: sample {sample.get('id')!r}"
+                raise VideoContrastError(f"{where} has no choices; only multiple choice is X-rayed")
+            if sample.get("epoch", 1) == 1:
+                metadata = sample["metadata"] if isinstance(sample.get("metadata"), dict) else {}
+                asked = {"question": sample["input"] if isinstance(sample["input"], str) else None}
+                own = {"id": sample["id"], "candidates": sample["choices"], "label": sample["target"]}
+                rows.append({**metadata, **own, **asked})
+        table = plain_table(rows, str(path), columns=columns, strict=strict)
         return replace(_source(path.stem, table, ["the samples of the log"]), table=None)
     text = columns or TableColumns()
     file = read_table_file(path, encoding=text.encoding, delimiter=text.delimiter)
@@ -113,26 +125,6 @@ def _source(name: str, table: PlainTable, notes: Sequence[str]) -> XraySource:
     no_video = "no column of the source video: each row counts as a video of its own: --video or --cluster names it"
     own = [] if table.has_videos else [no_video]
     return XraySource(name, table.splits, [*notes, *table.guesses, *own], table.left_out, table=table)
-
-
-def _inspect_rows(path: Path) -> list[TableRow] | None:
-    """The items of a log of inspect_ai; None of any other file."""
-    log = None
-    with suppress(*[VideoContrastError] * (path.suffix == ".json")):  # JSON lines, or an error of the table's reader
-        log = inspect_ai.load(path) if path.suffix in (".eval", ".json") else None
-    if log is None:
-        return None
-    rows = []
-    for sample in log.get("samples") or ():
-        if not sample.get("choices"):
-            where = f"{path}: sample {sample.get('id')!r}"
-            raise VideoContrastError(f"{where} has no choices; only multiple choice is X-rayed")
-        if sample.get("epoch", 1) == 1:
-            metadata = sample["metadata"] if isinstance(sample.get("metadata"), dict) else {}
-            asked = {"question": sample["input"] if isinstance(sample["input"], str) else None}
-            own = {"id": sample["id"], "candidates": sample["choices"], "label": sample["target"]}
-            rows.append({**metadata, **own, **asked})
-    return rows
 
 
 def _hub(

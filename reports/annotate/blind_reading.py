@@ -209,7 +209,17 @@ def merge(folder: AnyPath, votes: Sequence[AnyPath]) -> tuple[list[Row], dict[st
     }
     repeated: dict[str, dict[str, float]] = {}
     for reader, path in enumerate(votes, 1):
-        first, second = _own_votes(Path(path), key)
+        looks: dict[str, dict[str, tuple[str, str]]] = {"1": {}, "2": {}}
+        for number, vote in _table(Path(path)):
+            if not {"pair", "look", "wording", "truth"} <= set(vote):
+                raise VideoContrastError(f"{path}, line {number}: the columns pair, look, wording and truth are needed")
+            if vote["pair"] not in key:
+                raise VideoContrastError(f"{path}, line {number}: pair {vote['pair']} is not in this reading")
+            _checked(path, number, vote["wording"], vote["truth"])
+            looks.get(vote["look"], looks["1"])[vote["pair"]] = vote["wording"], vote["truth"]
+        first, second = looks["1"], looks["2"]
+        if not first:
+            raise VideoContrastError(f"{path}: holds no vote")
         for pair, row in rows.items():
             row |= dict(zip((f"wording_{reader}", f"truth_{reader}"), first.get(pair, ("", "")), strict=True))
         both = [pair for pair in second if pair in first]
@@ -318,21 +328,6 @@ def _agreement(rows: Sequence[Row], question: str, readers: Sequence[str]) -> di
             equal = sum(map(str.__eq__, *votes)) / len(votes[0])
             by_two[f"{first}, {second}"] = {"equal": equal, "kappa": kappa, "pairs": len(votes[0])}
     return by_two
-
-
-def _own_votes(path: Path, key: Mapping[str, object]) -> tuple[dict[str, tuple[str, str]], dict[str, tuple[str, str]]]:
-    """The votes of one reader's file: those of the first look, and those of the second."""
-    looks: dict[str, dict[str, tuple[str, str]]] = {"1": {}, "2": {}}
-    for number, row in _table(path):
-        if not {"pair", "look", "wording", "truth"} <= set(row):
-            raise VideoContrastError(f"{path}, line {number}: the columns pair, look, wording and truth are needed")
-        if row["pair"] not in key:
-            raise VideoContrastError(f"{path}, line {number}: pair {row['pair']} is not in this reading")
-        _checked(path, number, row["wording"], row["truth"])
-        looks.get(row["look"], looks["1"])[row["pair"]] = row["wording"], row["truth"]
-    if not looks["1"]:
-        raise VideoContrastError(f"{path}: holds no vote")
-    return looks["1"], looks["2"]
 
 
 def _table(path: Path) -> list[tuple[int, Row]]:

@@ -59,7 +59,7 @@ function annotate(root, legends, store) {
   for (const id of ["save", "save-end"]) if (el(id)) el(id).addEventListener("click", store.save);
   if (el("look")) el("look").addEventListener("click", () => go(-1));
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || !item || el("item").hidden) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || !item || !root.isConnected) return;
     const typing = event.target.closest?.("input:not([type=radio]), textarea");
     if (event.key === "Enter" && store.shared && (!typing || typing === text) && !event.target.closest?.("button")) {
       event.preventDefault(); submit();

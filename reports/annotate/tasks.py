@@ -199,9 +199,17 @@ class Desk:
             held = next((i for i, c in self._claims.items() if annotator in c and i not in own_votes), None)
             if held is not None:
                 return self._task(held, annotator)
-            if (item := self._open_item(annotator, own_votes)) is None:
+            now, done, open_items = time.monotonic(), self.votes.done(), []
+            for place, item in enumerate(self.rows):
+                claims = {name: since for name, since in self._claims.pop(item, {}).items() if now - since <= LEASE}
+                self._claims |= {item: claims} if claims else {}
+                answers = len(done.get(item, ())) + len(claims.keys() - {annotator})
+                if item not in own_votes and answers < self.per_item:
+                    open_items.append((-answers, place, item))
+            if not open_items:
                 return None
-            self._claims.setdefault(item, {})[annotator] = time.monotonic()
+            _, _, item = min(open_items)
+            self._claims.setdefault(item, {})[annotator] = now
             return self._task(item, annotator)
 
     def answer(self, annotator: str, item: str, answer: int | str, seconds: float) -> str:
@@ -249,17 +257,6 @@ class Desk:
         done = self.votes.done()
         own = sum(vote.status == "done" for vote in self.votes.of(annotator).values())
         return own, sum(len(votes) for votes in done.values()), self.per_item * len(self.rows)
-
-    def _open_item(self, annotator: str, own_votes: Mapping[str, Vote]) -> str | None:
-        """Of the items that still need this person's answer the one with the most answers."""
-        now, done, open_items = time.monotonic(), self.votes.done(), []
-        for place, item in enumerate(self.rows):
-            claims = {name: since for name, since in self._claims.pop(item, {}).items() if now - since <= LEASE}
-            self._claims |= {item: claims} if claims else {}
-            answers = len(done.get(item, ())) + len(claims.keys() - {annotator})
-            if item not in own_votes and answers < self.per_item:
-                open_items.append((-answers, place, item))
-        return min(open_items)[2] if open_items else None
 
     def _task(self, item: str, annotator: str, former: Vote | None = None) -> Task:
         row = self.rows[item]

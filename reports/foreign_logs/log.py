@@ -155,8 +155,11 @@ def named_by_text(log: ForeignLog, rows: Iterable[MultipleChoiceRow]) -> Foreign
     items = {}
     for name, item in log.items.items():
         row = row_of.get(name)
-        choice = None if row is None or item.choice is None else _place(item.choice, asked[name], row)
-        items[name if row is None else row["id"]] = replace(item, choice=choice)
+        places = []  # in the row, of the candidate that the letter stood for
+        if row is not None and item.choice is not None:
+            letter = LETTERS[item.choice].lower()
+            places = [n for n, text in enumerate(row["candidates"]) if f" {letter}{_words(text)}" in asked[name]]
+        items[name if row is None else row["id"]] = replace(item, choice=places[0] if len(places) == 1 else None)
     return replace(log, items=items)
 
 
@@ -188,10 +191,3 @@ def _words(text: str) -> str:
     """A text in lower case without punctuation, with a blank at both ends."""
     words = " ".join(re.findall(r"[^\W_]+", text.lower()))
     return f" {words} "
-
-
-def _place(choice: int, asked: str, row: MultipleChoiceRow) -> int | None:
-    """The place in a row of the candidate that a letter stood for; None where the text does not tell."""
-    letter = LETTERS[choice].lower()
-    places = [n for n, text in enumerate(row["candidates"]) if f" {letter}{_words(text)}" in asked]
-    return places[0] if len(places) == 1 else None
