@@ -9,7 +9,7 @@ from video_contrast.files import JsonObject
 from video_contrast.perturbations.english import PARSER
 from video_contrast.perturbations.text import PROFILES, perturb_captions, text_spec
 from video_contrast.perturbations.text.checkpoints import produced_by
-from video_contrast.row_parts import Columns, TextRecipe
+from video_contrast.rows import Columns, TextRecipe
 from video_contrast.seeds import check_seed
 
 Cell = Any  # of a table of the user: text or texts, in lists or arrays, until it is checked

@@ -6,7 +6,7 @@ from pathlib import Path
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import resolve_under
 from video_contrast.perturbations.video import VideoCondition, video_spec
-from video_contrast.row_parts import Columns
+from video_contrast.rows import Columns
 from video_contrast.seeds import check_seed
 from video_contrast.video import Clip, Quality, sampled_frames
 

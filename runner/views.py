@@ -211,7 +211,7 @@ def _condition(visual: Visual, footage: AnyFootage) -> tuple[VideoCondition, int
     """The condition, the frame of the file that its numbers begin at, and how many there are."""
     condition = VideoCondition.from_recipe(asdict(visual))
     first, stop = footage.span
-    return (condition, 0, footage.n_frames) if visual.scope == "video" else (condition, first, stop - first)
+    return (condition, 0, len(footage.times)) if visual.scope == "video" else (condition, first, stop - first)
 
 
 def _control(visual: Visual, clip: Clip, numbers: np.ndarray, middle: int) -> np.ndarray:

@@ -19,8 +19,7 @@ from tqdm import tqdm
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path, read_json, resolve_under, write_json
-from video_contrast.row_parts import AnyRow
-from video_contrast.rows import RetrievalRow
+from video_contrast.rows import AnyRow, RetrievalRow
 from video_contrast.runner.video_files import contents
 from video_contrast.seeds import digest, stream
 from video_contrast.teacher.negative_recipe import ClipRows, TaughtCaption

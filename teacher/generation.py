@@ -35,8 +35,7 @@ from video_contrast.perturbations.contrast.generate import IMPROBABLE, own_count
 from video_contrast.perturbations.contrast.generators.llm import SCHEMA, Chat, LocalChat
 from video_contrast.perturbations.contrast.proposal import Kind, RejectedEdit
 from video_contrast.perturbations.english.caption_store import parse_cache, user_store
-from video_contrast.row_parts import EditRecord
-from video_contrast.rows import MultipleChoiceRow, RetrievalRow, Row, multiple_choice_row, retrieval_row
+from video_contrast.rows import EditRecord, MultipleChoiceRow, RetrievalRow, Row, multiple_choice_row, retrieval_row
 from video_contrast.seeds import digest, stream
 from video_contrast.storage import SetDraft, SetFolder
 from video_contrast.storage.set_folder import Facts, check_whole

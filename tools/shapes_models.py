@@ -75,14 +75,6 @@ def clip(words: Tokenizer, seed: int) -> TorchModel:
     return _started(CLIPModel(CLIPConfig(text_config=_text(words), vision_config=_vision(), projection_dim=PROJECTED)))
 
 
-def with_towers_of(model: TorchModel, other: TorchModel) -> TorchModel:
-    """The model with every weight of another tiny model that has the same name and shape."""
-    own, weights = model.state_dict(), other.state_dict()
-    shared = {name: value for name, value in weights.items() if name in own and own[name].shape == value.shape}
-    model.load_state_dict(own | shared)
-    return model
-
-
 def processor(model: TorchModel, words: Tokenizer) -> Processor:
     """The processor that goes with a model, so that `AutoProcessor` finds it beside the weights."""
     from transformers import CLIPImageProcessorPil, CLIPProcessor, VideoMAEImageProcessorPil, XCLIPProcessor

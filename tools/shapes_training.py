@@ -9,8 +9,7 @@
 2. `temporal`: the same X-CLIP after the product's own training, `teach`, with the options in `TAUGHT`.
 
 The first stage has a loop of its own: `teach` goes through a stored set several times, while here no scene is shown
-twice, and clips are rendered as they are needed. Nothing of the library's trainer (evaluation, resuming, processes) is
-used in a run of minutes.
+twice, and clips are rendered as they are needed.
 """
 
 import argparse
@@ -127,7 +126,10 @@ def train(name: str, start: TorchModel, words: Tokenizer, *, seed: int = SEED) -
     """
     recipe = RECIPES[name]
     make = shapes_models.clip if recipe.kind == "clip" else shapes_models.xclip
-    model = shapes_models.with_towers_of(make(words, seed), start)
+    model = make(words, seed)
+    weights = model.state_dict()
+    shared = {name: w for name, w in start.state_dict().items() if name in weights and weights[name].shape == w.shape}
+    model.load_state_dict(weights | shared)
     torch.manual_seed(int.from_bytes(digest("shapes training", seed)[:4], "little"))
     model.train()
     groups = parameter_groups(model, 0.05, dict.fromkeys(("vision", "text", "head"), recipe.peak))
@@ -218,13 +220,11 @@ def main() -> None:
 
 def _start(words: Tokenizer, seed: int, stored: Path) -> TorchModel:
     """The warmed-up start, made once."""
+    if not stored.exists():
+        with atomic_path(stored) as temporary:
+            torch.save(warm_up(words, seed).state_dict(), temporary)
     model = shapes_models.clip(words, seed)
-    if stored.exists():
-        model.load_state_dict(torch.load(stored, weights_only=True))
-        return model
-    model = warm_up(words, seed)
-    with atomic_path(stored) as temporary:
-        torch.save(model.state_dict(), temporary)
+    model.load_state_dict(torch.load(stored, weights_only=True))
     return model
 
 

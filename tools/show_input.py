@@ -36,7 +36,6 @@ Weights are random and sizes tiny: numbers of tokens and shapes differ from publ
 the prompt, no `prompt` stands beside it. `<token> (x 9)` stands for nine of them, `\\n` for a new line. "Times told"
 are the seconds that the model gets with the frames; the other families get none.
 """
-NEW_LINE = r"\n"
 TEXTS = {"prompt": "prompt", "clip_prompt": "clip", "decoded": "read", "frame_decoded": "a frame ends"}
 QUERY = {"query": "Retrieve videos relevant to the user's query.", "document": ""}
 
@@ -96,14 +95,15 @@ def section(record: Mapping[str, Any]) -> str:  # JSON
     texts = {label: record[name] for name, label in TEXTS.items() if name in record}
     if "read" in texts and texts["read"].startswith(texts["prompt"][:20]):
         del texts["prompt"]
-    lines = [f"{label}: {compact(text.replace(chr(10), NEW_LINE))}" for label, text in texts.items()]
+    lines = [f"{label}: {compact(text)}" for label, text in texts.items()]
     block = ["", "```text", *lines, "```"] if lines else []
     return "\n".join(["; ".join(facts) + ".", *block])
 
 
 def compact(text: str) -> str:
-    """A token that stands many times in a row, written once."""
-    return re.sub(r"(<[^<>]+>)\1{3,}", lambda match: f"{match[1]} (x {len(match[0]) // len(match[1])}) ", text)
+    r"""A text in one line, "\n" for ends of lines, and a token that stands many times in a row written once."""
+    tokens = re.compile(r"(<[^<>]+>)\1{3,}")
+    return tokens.sub(lambda match: f"{match[1]} (x {len(match[0]) // len(match[1])}) ", text.replace("\n", r"\n"))
 
 
 def main() -> None:

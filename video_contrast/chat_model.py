@@ -36,11 +36,7 @@ class Pace:
 
     After as many answers as there may be requests, their median latency is compared with the best one so far: while it
     holds the number doubles, later grows by one; where it has grown, or the server is busy, it is halved. `fixed`: so
-    many, always; 0 measures. `clock`: seconds.
-
-    Attributes:
-        limit: requests in flight at most, now.
-        most: the largest limit so far.
+    many, always; 0 measures. `clock`: seconds. `limit`: requests in flight at most, now; `most`: the largest so far.
     """
 
     def __init__(self, fixed: int = 0, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -351,11 +347,10 @@ def _text_of(message: object, filtered: bool) -> str:
 
 
 class ChatPool:
-    """Asks several endpoints of the same model at once.
+    """Asks several endpoints of one model, with the same parameters, at once.
 
-    An answer is stored under what was asked, whoever answered: a later run may have other endpoints. `endpoints`: one
-    `ChatModel` each, of one model and with the same parameters. Raises UsageError: no endpoint, or endpoints of
-    different models.
+    An answer is stored under what was asked, whoever answered: a later run may have other endpoints. Raises UsageError:
+    no endpoint, or endpoints of different models.
     """
 
     def __init__(self, endpoints: Sequence[ChatModel], store: AnswerStore) -> None:

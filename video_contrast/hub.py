@@ -88,8 +88,8 @@ def explained(
 ) -> Iterator[None]:
     """Inside, an error of the Hub's libraries becomes one sentence with what to do about it.
 
-    `name, revision, repo_type`: of the repository, as of `commit`. `option`: that named it, for the message. Raises
-    UsageError: there can be no such repository, or it has no such config; VideoContrastError: it cannot be had.
+    `option`: that named the repository. Raises UsageError: there can be none so called, or it has no such config;
+    VideoContrastError: it cannot be had.
     """
     try:
         yield

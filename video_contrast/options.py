@@ -16,10 +16,8 @@ An option is a keyword-only parameter, or a field of a frozen dataclass that fun
     score("temporal", "shapes", frames=8, seed=3)               # the fields are keyword arguments ...
     score("temporal", "shapes", sampling=Sampling(frames=8))    # ... or the group is given whole
 
-A group needs no default: the defaults of its fields are taken. A group that consists of others inherits from them
-(`class ScoreOptions(ModelOptions, Sampling): ...`), and may declare a field anew, with another default or help.
-The commands make their flags of the same declarations, and `video_contrast.build(name, **options)` binds the options
-of a builder: `name(configs, *, table: CaptionTable, build: BuildOptions, cast: Annotated[Path | None, "..."] = None)`.
+A group that consists of others inherits from them, and may declare a field anew, with another default or help. Commands
+make their flags of the same declarations, and `video_contrast.build(name, **options)` binds the options of a builder.
 """
 
 from __future__ import annotations

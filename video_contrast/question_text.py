@@ -103,10 +103,9 @@ def yes_no_place(answer: str) -> "tuple[str, int] | None":
 
 
 def candidate_of(answer: str, candidates: "list[str]", *, yes_no: bool = False) -> "int | None":
-    """The number of the candidate that an answer names, by letter or word for word; None if it names none.
+    """The number of the candidate that an answer names, by its letter or word for word; None if it names none.
 
-    `candidates`: in the order in which they were lettered. `yes_no`: they are yes and no, and the answer is one of the
-    two words.
+    `candidates`: in the order in which they were lettered. `yes_no`: they are yes and no.
     """
     if yes_no:
         place = yes_no_place(answer)

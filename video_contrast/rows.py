@@ -15,10 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, TypeVar,
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import JsonObject, is_safe_relative
-from video_contrast.row_parts import AnyRow
-from video_contrast.row_parts import EditRecord as EditRecord
-from video_contrast.row_parts import TextRecipe as TextRecipe
-from video_contrast.row_parts import VideoRecipe as VideoRecipe
 from video_contrast.video.segments import segments_problem
 
 if TYPE_CHECKING:
@@ -26,8 +22,42 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 _KIND = re.compile(r"[a-z][a-z0-9_]*")
+AnyRow = Mapping[str, Any]  # of a table of the user: a column may hold anything until it is checked
+Columns = Mapping[str, Any]  # what `datasets` hands to a transform: column -> its value, or those of a batch
 AnyRowType = TypeVar("AnyRowType", bound=AnyRow)
 Layout = Literal["multiple_choice", "pairs", "retrieval"]
+
+
+class EditRecord(TypedDict):
+    """What was changed in a candidate."""
+
+    old: str  # the words that were replaced
+    new: str  # what stands in their place
+    start: int  # character span of `new` in the candidate
+    end: int
+    antonym: bool
+    generator: str  # what proposed it: "table6", "lexicon", "t5-base", "human" ...
+    scores: str  # JSON: what was measured of it
+
+
+class TextRecipe(TypedDict):
+    """The perturbation that a row's texts have undergone."""
+
+    name: str
+    profile: str
+    seed: int
+    version: NotRequired[str]  # of the rule, with what made the text; of rows of a built set it stands in `set.json`
+
+
+class VideoRecipe(TypedDict):
+    """The perturbation that a row's clip is to undergo when it is decoded."""
+
+    name: str
+    severity: int
+    profile: str
+    seed: int
+    scope: str  # "video" or "clip": what T, fps and the index map refer to
+    order: str  # "perturb_then_sample" or "sample_then_perturb"
 
 
 class ClipColumns(TypedDict):

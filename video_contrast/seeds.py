@@ -1,8 +1,7 @@
 """Where every random stream of the product comes from.
 
-A stream depends on the parts it is named by (a seed, a perturbation, its version, an id ...) and on
-nothing else: not on batch size, order, worker or process. The parts are hashed with blake2b and the
-digest becomes the state of a PCG64 generator.
+A stream depends on the parts it is named by (a seed, a perturbation, its version, an id ...) and on nothing else: their
+digest (blake2b) becomes the state of a PCG64 generator.
 """
 
 from hashlib import blake2b
@@ -18,8 +17,7 @@ _PLAIN = (str, int, float, bool, type(None))
 def digest(*parts: Part) -> bytes:
     """32 bytes that name the stream of `parts`.
 
-    Parts are plain Python values: numpy scalars print differently between versions, so they are refused. Raises
-    TypeError: a part is not a str, int, float, bool or None.
+    Raises TypeError: a part is no plain value of Python; scalars of NumPy print differently between versions.
     """
     for part in parts:
         if type(part) not in _PLAIN:

@@ -289,7 +289,7 @@ def _written(row: MultipleChoiceRow, root: Path, built: BuiltSet) -> MultipleCho
 
 def _write(clip: Clip, root: Path, path: Path) -> None:
     footage = footage_of(root, clip)
-    write_video(path, footage.decode(range(footage.n_frames)), footage.fps, times=footage.times)
+    write_video(path, footage.decode(range(*footage.span)), footage.fps, times=footage.times)
 
 
 def merged_copies(clips: Sequence[CaptionedClip], root: Path) -> tuple[list[CaptionedClip], int]:

@@ -21,7 +21,7 @@ from video_contrast.errors import UsageError, check_names
 from video_contrast.files import Json
 from video_contrast.perturbations.registry import Frames, VideoSpec, video_spec
 from video_contrast.perturbations.video.codecs import GROUP
-from video_contrast.row_parts import VideoRecipe
+from video_contrast.rows import VideoRecipe
 from video_contrast.seeds import NoiseStreams, Part
 from video_contrast.video import as_frames
 

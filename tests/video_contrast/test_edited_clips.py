@@ -106,7 +106,7 @@ def test_pictures_are_those_of_the_sources_cut_by_hand(root: Path, name: str) ->
     assert times[0] == 0 and (np.diff(times) > 0).all()
     length = sum(segment.seconds - segment.fade for segment in segments)
     assert footage.timeline.end == pytest.approx(length, abs=1e-9)
-    pictures = footage.decode(range(footage.n_frames))
+    pictures = footage.decode(range(*footage.span))
     until = [*times[1:], length]
     for begin, end, picture in zip(times, until, pictures, strict=True):
         expected = shown_at(root, segments, (begin + end) / 2, picture.shape[:2])

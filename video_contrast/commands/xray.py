@@ -7,7 +7,7 @@ from video_contrast.audit.item_checks import TokenCount
 from video_contrast.audit.records import XrayRecord
 from video_contrast.commands.command import command
 from video_contrast.console import AsJson, is_quiet, print_json
-from video_contrast.errors import VideoContrastError, unknown_name
+from video_contrast.errors import unknown_name
 from video_contrast.options import POSITIVE, Configs, Device, Range, Seed, names_in
 from video_contrast.reports.xray_sources import Against, XraySource
 from video_contrast.storage.table_columns import TableColumns
@@ -86,13 +86,9 @@ def _tokens(tokenizer: str | None, limit: int) -> TokenCount:
         return TokenCount(limit=limit)
     from transformers import AutoTokenizer
 
-    from video_contrast.hub import asked_once
+    from video_contrast.pretrained import load
 
-    try:
-        with asked_once(tokenizer):
-            loaded = AutoTokenizer.from_pretrained(tokenizer)
-    except (OSError, ValueError) as error:
-        raise VideoContrastError(f"--tokenizer {tokenizer} cannot be loaded: {error}") from error
+    loaded = load(tokenizer, AutoTokenizer, "--tokenizer")
     return TokenCount(lambda text: len(loaded(text)["input_ids"]), f"those of {tokenizer}", limit)
 
 

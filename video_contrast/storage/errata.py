@@ -85,8 +85,7 @@ def read_errata(path: Path) -> Errata:
 def corrected(errata: Errata, path: Path) -> bytes:
     """The content of the authors' file with the errata applied.
 
-    Raises UsageError: no such file, or a format that cannot be corrected; VideoContrastError: the errata are of another
-    file, or do not fit a row; the message names it.
+    Raises UsageError: no file that can be corrected; VideoContrastError: it is another one, or a row does not fit.
     """
     if path.suffix.lower() not in CORRECTED:
         raise UsageError(f"{path}: only {', '.join(CORRECTED)} can be corrected; save the table as one of them")
@@ -100,7 +99,7 @@ def corrected(errata: Errata, path: Path) -> bytes:
             raise VideoContrastError(f"{path}: has no row {erratum.row}, which the errata name")
         by_row.setdefault(erratum.row, []).append(erratum)
     changes: dict[int, Callable[[TableRow], TableRow] | None] = {
-        number: None if any(e.new is None for e in of_row) else _correction(of_row, errata.columns, path)
+        number: None if any(e.new is None for e in of_row) else partial(_with_errata, of_row, errata.columns, path)
         for number, of_row in by_row.items()
     }
     if content[:2] in (b"\xff\xfe", b"\xfe\xff") and errata.encoding == ENCODING:
@@ -121,21 +120,17 @@ def corrected(errata: Errata, path: Path) -> bytes:
     return mark + result.encode(encoding)
 
 
-def _correction(of_row: Sequence[Erratum], columns: Sequence[str], path: Path) -> Callable[[TableRow], TableRow]:
-    def correct(row: TableRow) -> TableRow:
-        new = dict(row)
-        for erratum in of_row:
-            hits = 0
-            for column in columns:
-                new[column], n = _exchanged(new.get(column), str(erratum.old), str(erratum.new))
-                hits += n
-            if hits != 1:
-                raise VideoContrastError(
-                    f"{path}: row {erratum.row} (id {erratum.id!r}) holds {erratum.old!r} {hits} times, not once"
-                )
-        return new
-
-    return correct
+def _with_errata(of_row: Sequence[Erratum], columns: Sequence[str], path: Path, row: TableRow) -> TableRow:
+    new = dict(row)
+    for erratum in of_row:
+        hits = 0
+        for column in columns:
+            new[column], n = _exchanged(new.get(column), str(erratum.old), str(erratum.new))
+            hits += n
+        if hits != 1:
+            wrong = f"row {erratum.row} (id {erratum.id!r}) holds {erratum.old!r} {hits} times, not once"
+            raise VideoContrastError(f"{path}: {wrong}")
+    return new
 
 
 def _exchanged(value: Json, old: str, new: str) -> tuple[Json, int]:

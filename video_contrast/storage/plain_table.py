@@ -213,19 +213,12 @@ def _read_labels(rows: Sequence[TableRow], candidates: Sequence[Entry], roles: C
 
 
 class _Column:
-    """A column of labels, and the way in which it is read.
-
-    Attributes:
-        ways: of each row: way -> place of the candidate that the label then names.
-        fits: way -> rows in which it names one.
-        way: that is taken.
-        places: that the labels name, None where they name none.
-    """
+    """A column of labels, and the way in which it is read (`way`); `places` are those that the labels then name."""
 
     def __init__(self, values: Sequence[Json], candidates: Sequence[Entry], roles: ColumnRoles) -> None:
         pairs = list(zip((as_text(value).strip() for value in values), candidates, strict=True))
         self.ways = [{} if isinstance(entry, Fault) else _ways(text, entry) for text, entry in pairs]
-        self.fits = Counter(way for ways in self.ways for way in ways)
+        self.fits = Counter(way for ways in self.ways for way in ways)  # rows in which a label names a candidate
         whole = [(text, len(entry.texts)) for text, entry in pairs if isinstance(entry, Candidates)]
         numbers = [(int(float(text)), size) for text, size in whole if _NUMBER.fullmatch(text)]
         base, self.why = _base(numbers, roles.first)
@@ -255,8 +248,7 @@ class _Column:
 def _base(numbers: Sequence[tuple[int, int]], first: int | None) -> tuple[str, str]:
     """Whether places count from 0 or from 1, and what that was told from where the labels do not settle it.
 
-    `numbers`: label and number of candidates of each row whose label is a number. `first`: the number of the first of
-    numbered columns of candidates.
+    `numbers`: labels that are numbers, and how many candidates their rows have. `first`: of `ColumnRoles`.
     """
     if not numbers or any(number == 0 for number, _ in numbers):
         return "place0", ""
@@ -317,10 +309,9 @@ Rows = Mapping[int, TableRow] | Sequence[TableRow]  # by their number in the fil
 def plain_table(rows: Rows, where: str, *, columns: TableColumns | None = None, strict: bool = False) -> PlainTable:
     """Completes the rows of a foreign table.
 
-    Returns valid rows, what was guessed, and what was left out. Raises UsageError: a named column is not there;
-    VideoContrastError: no candidates or label, or no item at all; with `strict` a row that is none, by its place, where
-    such rows are counted else. `where`: what to call the table. `columns`: None where the caller has no such options,
-    which messages then do not name.
+    `where`: what to call the table. `columns`: None where the caller has no such options, which messages then do not
+    name. Raises UsageError: a named column is not there; VideoContrastError: no candidates or label, or no item at all;
+    with `strict` also the first row that is none, where such rows are counted else.
     """
     numbers = list(rows) if isinstance(rows, Mapping) else range(len(rows))
     rows = list(rows.values()) if isinstance(rows, Mapping) else rows

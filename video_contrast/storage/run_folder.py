@@ -259,8 +259,7 @@ class RunFolder:
     def begin(self) -> None:
         """Takes the record away: until it is written again, the run is not finished.
 
-        The matrices go with it: those of conditions or configs that are no longer asked for would stay as they were,
-        of videos that may have been replaced.
+        The matrices go, too: those that are no longer asked for would stay, of videos that may have been replaced.
         """
         (self.path / RECORD).unlink(missing_ok=True)
         shutil.rmtree(self.path / MATRICES, ignore_errors=True)

@@ -109,8 +109,7 @@ class SetDraft:
 def table_of(rows: Sequence[Row], where: str, split: str) -> tuple[ConfigRecord, bytes]:
     """The table of a split, or of a part of one: what the record says of it (without facts), and the file's content.
 
-    The file is parquet with the features in its metadata; equal rows give equal bytes. Raises VideoContrastError: a row
-    is invalid; names row and column.
+    Equal rows give equal bytes (parquet). Raises VideoContrastError: a row is invalid; names row and column.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

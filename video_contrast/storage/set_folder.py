@@ -146,11 +146,6 @@ class SetFolder:
         write_json(self.path / LOCAL, {"video_root": kept.as_posix()})
 
     @property
-    def _absolute(self) -> str:
-        """The path for the datasets library, which cannot name a set that is called "."."""
-        return str(self.path.absolute())
-
-    @property
     def has_card(self) -> bool:
         """Whether the set has a card: without it `load_dataset` does not know configs and splits."""
         return (self.path / CARD).is_file()
@@ -189,7 +184,7 @@ class SetFolder:
         if not any(path.suffix.lower() in _TABLES for path in self.path.rglob("*")):
             raise VideoContrastError(f"{self.path}: no set, as no table lies in it (parquet, CSV, JSON lines)")
         with _explained(self.path):
-            return list(datasets.get_dataset_config_names(self._absolute))
+            return list(datasets.get_dataset_config_names(str(self.path.absolute())))  # it cannot name a set "."
 
     def splits(self, config: str) -> list[str]:
         """The splits of a config. Raises UsageError: no such config."""
@@ -204,7 +199,7 @@ class SetFolder:
         import datasets
 
         with _explained(self.path):
-            return list(datasets.get_dataset_split_names(self._absolute, config))
+            return list(datasets.get_dataset_split_names(str(self.path.absolute()), config))
 
     def tables(self) -> list[tuple[str, str]]:
         """The (config, split) of every table that lies in the folder, sorted, whatever the record says."""
@@ -255,7 +250,7 @@ class SetFolder:
 
         # Streaming reads the files themselves: the library's cache does not notice every change of them.
         with _explained(self.path, config, split):
-            loaded = datasets.load_dataset(self._absolute, config, split=split, streaming=True)
+            loaded = datasets.load_dataset(str(self.path.absolute()), config, split=split, streaming=True)
             rows = [dict(row) for row in without_played(loaded)]
         return completed_rows(rows, f"{self.path}, {config}, {split}", columns=self.columns)
 
@@ -373,11 +368,7 @@ def without_played(rows: datasets.Dataset | datasets.IterableDataset) -> dataset
 def check_whole(record: SetRecord, config: str, split: str, files: Sequence[str], rows: int) -> None:
     """Raises a VideoContrastError where files of a table are missing: a block of a corpus may have none, but no rows.
 
-    Args:
-        record: of the set.
-        config, split: which table.
-        files: that are there, by their names or addresses.
-        rows: how many they hold.
+    `files`: that are there, by their names or addresses. `rows`: how many they hold.
     """
     numbered = re.search(r"-of-(\d{5})\.parquet$", files[0])
     expected = record["configs"][config]["splits"][split]["num_examples"]

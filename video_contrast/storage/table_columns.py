@@ -63,9 +63,8 @@ class ColumnRoles:
 def column_roles(rows: Sequence[TableRow], where: str, named: TableColumns | None) -> ColumnRoles:
     """Which column of a table is what.
 
-    `where`: what to call it in messages. `named`: what the user says; None where the caller has no such options, which
-    messages then do not name. Raises UsageError: a named column is not there; VideoContrastError: none looks like the
-    candidates or the label.
+    `where, named`: as `where, columns` of `plain_table`. Raises UsageError: a named column is not there;
+    VideoContrastError: none looks like the candidates or the label.
     """
     columns = named or TableColumns()
     names = list(dict.fromkeys(name for row in rows[:100] for name in row))

@@ -155,10 +155,7 @@ def _quarters(frame: AvFrame) -> int:
 
 
 def _area(frame: AvFrame) -> int:
-    """Above 0 if a frame has a display matrix, below 0 if this one mirrors (top to bottom, then it turns), 0 if none.
-
-    Some writers leave the matrix all zero, which means nothing.
-    """
+    """Above 0 if a frame has a display matrix, below 0 if it mirrors (top to bottom, then turns); 0 if none or zero."""
     if (matrix := frame.side_data.get("DISPLAYMATRIX")) is None:
         return 0
     a, b, _, c, d = np.frombuffer(matrix, np.int32)[:5].tolist()

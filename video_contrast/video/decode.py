@@ -163,8 +163,8 @@ def _changes_size(path: AnyPath, first: tuple[int, ...], other: tuple[int, ...])
 def _walk(index: VideoIndex, indices: Sequence[int], counter: Counter) -> Generator[tuple[AvFrame, str], None, None]:
     """The requested frames (increasing numbers) as they are decoded, each with what is wrong with it, or "".
 
-    Where anything is wrong after a seek, the rest is decoded again from the beginning of the file (some key frames
-    are none: a picture that is refreshed in stripes), and only what is wrong then is damage.
+    Where anything is wrong after a seek, the rest is decoded again from the beginning (some key frames are none: a
+    picture that is refreshed in stripes), and only what is wrong then is damage.
     """
     done = 0
     with opened(index.path) as (container, stream), logged_errors() as logged:

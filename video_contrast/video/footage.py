@@ -16,7 +16,7 @@ from video_contrast.files import resolve_under, state
 from video_contrast.video.clock import VideoIndex, index_of
 from video_contrast.video.container import regular
 from video_contrast.video.decode import Counter, decode
-from video_contrast.video.sampling import Frames, Numbers, Policy, Seconds
+from video_contrast.video.sampling import Frames, Numbers, Policy, Seconds, Span
 from video_contrast.video.segments import Clip
 from video_contrast.video.timeline import Picture, SourceFrame, Timeline, timeline_of
 
@@ -28,27 +28,14 @@ class UnseenEdit(VideoContrastError):
     """A clip some segment of which a sampling does not show: no model can be blamed for what it does not say."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Footage:
     """The frames of a span of a file."""
 
+    times: Seconds  # float64[n], seconds at which each frame that can be numbered is shown: those of the file
+    fps: float  # frames a second, on average
+    span: Span  # first and one past the last frame of the clip
     index: VideoIndex  # of the file
-    span: tuple[int, int]  # first and one past the last frame of the clip; numbers of frames are those of the file
-
-    @property
-    def times(self) -> Seconds:
-        """float64[n_frames], seconds at which each frame is shown."""
-        return self.index.times
-
-    @property
-    def n_frames(self) -> int:
-        """How many frames can be numbered: those of the file."""
-        return self.index.n_frames
-
-    @property
-    def fps(self) -> float:
-        """Frames a second, on average."""
-        return self.index.fps
 
     @property
     def frame_bytes(self) -> int:
@@ -76,32 +63,15 @@ class Footage:
         return decode(self.index.path, numbers, counter, accept_damaged=accept_damaged)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EditedFootage:
     """The pictures of an edited clip, in the size of its smallest video; larger ones are scaled to fit, on black."""
 
+    times: Seconds  # float64[n], seconds at which each picture is shown
+    fps: float  # pictures a second, on average
+    span: Span  # of all pictures
     timeline: Timeline  # when which source frame is shown
     files: tuple[str, ...]  # the file of each segment; "" for a pause
-
-    @property
-    def times(self) -> Seconds:
-        """float64[n_frames], seconds at which each picture is shown."""
-        return self.timeline.times
-
-    @property
-    def n_frames(self) -> int:
-        """How many pictures there are."""
-        return len(self.timeline.times)
-
-    @property
-    def span(self) -> tuple[int, int]:
-        """All of them."""
-        return 0, self.n_frames
-
-    @property
-    def fps(self) -> float:
-        """Pictures a second, on average."""
-        return min(1000.0, self.n_frames / self.timeline.end)
 
     @property
     def frame_bytes(self) -> int:
@@ -175,10 +145,12 @@ def footage_of(root: Path, clip: Clip) -> Footage | EditedFootage:
     """The footage of a clip. Raises BrokenVideo: a file is missing or broken, or a span begins after its end."""
     if not clip.segments:
         index = index_of(resolve_under(root, clip.video_path))
-        return Footage(index, index.span(clip.start, clip.end))
+        return Footage(index.times, index.fps, index.span(clip.start, clip.end), index)
     files = [str(resolve_under(root, part.video_path)) if part.video_path else "" for part in clip.segments]
     indices = [index_of(file) if file else None for file in files]
-    return EditedFootage(timeline_of(clip.segments, indices), tuple(files))
+    timeline = timeline_of(clip.segments, indices)
+    n = len(timeline.times)
+    return EditedFootage(timeline.times, min(1000.0, n / timeline.end), (0, n), timeline, tuple(files))
 
 
 def mirrored_picture(picture: Frames) -> Frames:

@@ -137,14 +137,11 @@ def _restarts(packets: Sequence[Packet], base: float) -> set[int]:
 
 
 def _incomplete(every: Sequence[Packet | None], stated: int, base: float) -> str:
-    """Says that there are fewer packets than the container states, or how many did not come out whole.
-
-    Where another recording begins, the demuxer misses what never was between the two, and marks the packet before:
-    the decoder says whether it is whole.
-    """
+    """Says that there are fewer packets than the container states, or how many did not come out whole."""
     if len(every) < stated:
         return f"{len(every)} of its {stated} frames are there"
     packets = [packet for packet in every if packet is not None]
+    # Where another recording begins, the demuxer marks the packet before: the decoder says whether it is whole.
     joints = _restarts(packets, base)
     excused = joints | {n - 1 for n in joints}  # a parser hands the mark on to the frame before
     count = sum(not packet.whole for n, packet in enumerate(packets) if n not in excused)
@@ -169,9 +166,8 @@ def _trusted(path: str, packets: Sequence[Packet], base: float, *, reorders: boo
 def made_before(path: str, stamp: int) -> tuple[set[int], str]:
     """Which frames come out before the first key frame that is shown, by their times, and what went wrong.
 
-    Where an edit list begins within a group of pictures, its key frame is decoded and not shown, and the frames after
-    it come out. Where a stream was cut, they lack the pictures that they refer to: decoders and players leave them out.
-    `stamp`: time of the first key frame that is shown, in ticks of the stream.
+    Where an edit list begins within a group of pictures, the frames after its key frame come out; where a stream was
+    cut, decoders and players leave them out. `stamp`: of the first key frame that is shown, in ticks of the stream.
     """
     import av
 

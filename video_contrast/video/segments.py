@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from video_contrast.files import JsonObject, is_safe_relative
-from video_contrast.row_parts import AnyRow
 
 
 @dataclass(frozen=True, order=True)
@@ -41,12 +41,12 @@ def pause(seconds: float) -> Segment:
     return Segment("", 0.0, seconds)
 
 
-def segments_of(row: AnyRow) -> tuple[Segment, ...]:
+def segments_of(row: Mapping[str, Any]) -> tuple[Segment, ...]:
     """The segments of a row; () where its clip is a span of one file."""
     return tuple(Segment(**part) for part in row.get("segments") or ())
 
 
-def segments_problem(parts: Sequence[AnyRow] | None) -> str | None:
+def segments_problem(parts: Sequence[Mapping[str, Any]] | None) -> str | None:
     """What is wrong with the segments of a row; None where nothing is.
 
     >>> segments_problem([Segment("a.mp4", 2.0, 1.0).record()])
@@ -87,7 +87,7 @@ class Clip:
     segments: tuple[Segment, ...] = ()  # what an edited clip is put together from; () for a span of one file
 
     @classmethod
-    def of(cls, row: AnyRow) -> Clip:
+    def of(cls, row: Mapping[str, Any]) -> Clip:
         """The clip of a row."""
         return cls(row["video_id"], row["video_path"], row["start"], row["end"], segments_of(row))
 

@@ -1,16 +1,12 @@
 """The clock of an edited clip: when each of its pictures is shown, and which source frames it is made of.
 
-Every source frame keeps its own time: nothing is resampled to a common rate. A picture is a frame of a segment, grey,
-or (in a cross-fade) a mixture of two frames. Frames are sampled a segment at a time: the clip's own clock says how many
-of the sampled moments each segment gets, and as many frames are taken of the grid of its file, whatever its place,
-direction and speed. So an edit shows the same frames whether a segment comes first or last, forwards or backwards: only
-their order tells; and edits of one file share their frames.
+Every source frame keeps its own time; nothing is resampled. Frames are sampled a segment at a time: the clip's clock
+says how many of the sampled moments each segment gets, and as many frames are taken of the grid of its file, whatever
+its place, direction and speed. So of two edits of a file only the order of the frames differs, and they share them.
 
 The grid of a file begins with the frames at which the whole file would be sampled. A part of an edit takes its frames
 evenly from those that lie in it. Where it needs more, the gaps between frames of the grid are halved in time, again and
-again, until enough frames lie in the part; of the last halves as many are taken as are needed, evenly. So neighbours in
-a part are at most twice as far apart as others, a part shows different frames as long as it has any, and two parts that
-overlap show the same ones where they can. Nothing but the file, the span and the number of frames decides.
+again, until enough lie in the part; of the last halves as many are taken as are needed, evenly.
 """
 
 from collections.abc import Sequence
