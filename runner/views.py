@@ -181,7 +181,7 @@ def held_bytes(root: Path, clip: Clip, visuals: Sequence[Visual], sampling: Samp
     """How many bytes of frames the views of a clip (as of `views_of`) hold at once, however long it is."""
     footage = footage_of(root, clip)
     sources = [need_of(visual, clip, footage, sampling).sources for visual in visuals]
-    return footage.frame_bytes * len(np.unique(np.concatenate(sources)))
+    return 3 * footage.size[0] * footage.size[1] * len(np.unique(np.concatenate(sources)))
 
 
 def need_of(visual: Visual, clip: Clip, footage: AnyFootage, sampling: Sampling) -> _Need:

@@ -74,17 +74,11 @@ TAUGHT: tuple[tuple[int, dict[str, object]], ...] = (
 )
 
 
-@dataclass
-class ShapesBatch:
-    """Clips uint8[B, T, H, W, 3], captions, and of each clip its hard negatives ("" where too few); [] without any."""
+def batches(recipe: ShapesRecipe, seed: int, frames: int) -> Iterator[tuple[np.ndarray, list[str], list[list[str]]]]:
+    """Yields freshly drawn batches without end, the same for a seed.
 
-    clips: np.ndarray
-    captions: list[str]
-    hard: list[list[str]]
-
-
-def batches(recipe: ShapesRecipe, seed: int, frames: int) -> Iterator[ShapesBatch]:
-    """Yields freshly drawn batches without end, the same for a seed. `recipe`: how many hard negatives a clip has."""
+    Each has clips uint8[B, T, H, W, 3], captions, and of each clip its hard negatives ("" where too few); [] without.
+    """
     fresh = scenes(seed, "train", 10**9)
     where = frame_indices(12, frames)
     rng = stream("shapes training", seed)
@@ -98,7 +92,7 @@ def batches(recipe: ShapesRecipe, seed: int, frames: int) -> Iterator[ShapesBatc
             if recipe.hard:
                 by_kind = negatives(scene, caption_claim, rng, phrase=phrase, names=names)
                 hard.append(_hard(by_kind, rng, recipe.hard))
-        yield ShapesBatch(np.stack([render(scene)[where] for scene in shown]), captions, hard)
+        yield np.stack([render(scene)[where] for scene in shown]), captions, hard
 
 
 def _hard(by_kind: dict[str, list[str]], rng: np.random.Generator, count: int) -> list[str]:
@@ -138,7 +132,7 @@ def train(name: str, start: TorchModel, words: Tokenizer, *, seed: int = SEED) -
     started = time.process_time()
     running: dict[str, float] = {}
     for step, batch in zip(range(recipe.steps), batches(recipe, seed, shapes_models.FRAMES), strict=False):
-        parts = losses(model, words, batch)
+        parts = losses(model, words, *batch)
         loss = sum(parts.values())
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
@@ -172,21 +166,23 @@ def taught(plain: Path, work: Path, *, seed: int = SEED) -> TorchModel:
     return load_checkpoint(model)[0]
 
 
-def losses(model: TorchModel, words: Tokenizer, batch: ShapesBatch) -> dict[str, torch.Tensor]:
+def losses(
+    model: TorchModel, words: Tokenizer, clips: np.ndarray, captions: list[str], hard: list[list[str]]
+) -> dict[str, torch.Tensor]:
     """Contrast in the batch both ways, and label loss against hard negatives. `model`: a tiny CLIP or X-CLIP."""
-    videos = functional.normalize(embed_clips(model, batch.clips), dim=-1)
-    texts = [*batch.captions, *(text for row in batch.hard for text in row if text)]
+    videos = functional.normalize(embed_clips(model, clips), dim=-1)
+    texts = [*captions, *(text for row in hard for text in row if text)]
     embedded = functional.normalize(embed_texts(model, words, texts), dim=-1)
     temperature = torch.exp(-model.logit_scale)
-    count = len(batch.captions)
+    count = len(captions)
     similar = videos @ embedded[:count].T
     # Captions that occur twice in a batch are no negatives of each other.
-    same = torch.tensor([[a == b for b in batch.captions] for a in batch.captions])
+    same = torch.tensor([[a == b for b in captions] for a in captions])
     terms = {"contrast": contrast_loss(similar, temperature, same)}
-    if batch.hard:
-        mask = torch.tensor([[True, *(bool(text) for text in row)] for row in batch.hard])
-        hard = torch.zeros(*mask[:, 1:].shape, embedded.shape[1]).masked_scatter(mask[:, 1:, None], embedded[count:])
-        own = torch.cat([similar.diagonal()[:, None], torch.einsum("bd,bkd->bk", videos, hard)], 1)
+    if hard:
+        mask = torch.tensor([[True, *(bool(text) for text in row)] for row in hard])
+        false = torch.zeros(*mask[:, 1:].shape, embedded.shape[1]).masked_scatter(mask[:, 1:, None], embedded[count:])
+        own = torch.cat([similar.diagonal()[:, None], torch.einsum("bd,bkd->bk", videos, false)], 1)
         terms["hard"] = label_loss(own, temperature, mask)
     return terms
 

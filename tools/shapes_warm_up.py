@@ -82,27 +82,24 @@ def _named(
     heads: nn.ModuleDict, embedded: torch.Tensor, claims: list[Claim], skip: str = ""
 ) -> tuple[torch.Tensor, dict[str, float]]:
     """The summed cross-entropy of every class, and the share of right answers by class."""
+    others = [c.other or Figure(NONE) for c in claims]
+    labels: dict[str, list[str | None]] = {
+        "kind": [c.subject.kind for c in claims],
+        "colour": [c.subject.colour for c in claims],
+        "other": [other.kind for other in others],
+        "other colour": [other.colour for other in others],
+        "side": [c.side for c in claims],
+        "setting": [c.setting for c in claims],
+        "action": [c.action for c in claims],
+    }
     unit = 6.0 * functional.normalize(embedded, dim=-1)
     total, right = torch.zeros(()), {}
     for name, classes in [(name, classes) for name, classes in CLASSES.items() if name != skip]:
-        target = torch.tensor([classes.index(_class_of(c, name)) for c in claims])
+        target = torch.tensor([classes.index(label or NONE) for label in labels[name]])
         logits = heads[name](unit)
         total = total + functional.cross_entropy(logits, target)
         right[name] = round(float((logits.argmax(1) == target).float().mean()), 2)
     return total, right
-
-
-def _class_of(caption_claim: Claim, name: str) -> str:
-    other = caption_claim.other or Figure(NONE)
-    return {
-        "kind": caption_claim.subject.kind,
-        "colour": caption_claim.subject.colour or NONE,
-        "other": other.kind,
-        "other colour": other.colour or NONE,
-        "side": caption_claim.side or NONE,
-        "setting": caption_claim.setting or NONE,
-        "action": caption_claim.action,
-    }[name]
 
 
 def _places(shown: list[Scene], times: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:

@@ -187,8 +187,7 @@ class ChatModel:
     api_key: str | None = None  # sent as the bearer token; the environment's HF token where not given
     store: AnswerStore = field(default_factory=lambda: AnswerStore(None))  # where answers are kept
     concurrency: int = 4  # requests in flight at most; 0: as many as its latency bears (`pace`)
-    retries: int = 5  # how often a failing request is sent again
-    backoff: float = 1.0  # seconds to wait before, doubled each time; or as long as the server asks for (`Retry-After`)
+    retries: int = 5  # of a failing request; after 1, 2, 4 ... seconds, or as long as the server asks (`Retry-After`)
     timeout: float = 120.0
     parameters: dict[str, Any] = field(default_factory=dict)  # of the client's `chat_completion`: `max_tokens` ...
     cost: Cost = field(default_factory=Cost)
@@ -303,7 +302,7 @@ class ChatModel:
                 if status in BUSY:
                     self.pace.busy()
                 self._count(cost, retries=1)
-                self.sleep(max(self.backoff * 2**attempt, _retry_after(error)))
+                self.sleep(max(2.0**attempt, _retry_after(error)))
         raise AssertionError("the last attempt returns or raises")
 
 

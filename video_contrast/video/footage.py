@@ -38,9 +38,9 @@ class Footage:
     index: VideoIndex  # of the file
 
     @property
-    def frame_bytes(self) -> int:
-        """The size of one decoded frame."""
-        return 3 * self.index.width * self.index.height
+    def size(self) -> tuple[int, int]:
+        """Height and width of the frames, as they are stored."""
+        return self.index.height, self.index.width
 
     def sample(self, count: int, policy: Policy, fps: float | None = None) -> Numbers:
         """The numbers of `count` frames of the clip, int64[count].
@@ -72,12 +72,6 @@ class EditedFootage:
     span: Span  # of all pictures
     timeline: Timeline  # when which source frame is shown
     files: tuple[str, ...]  # the file of each segment; "" for a pause
-
-    @property
-    def frame_bytes(self) -> int:
-        """The size of one picture."""
-        height, width = self.size
-        return 3 * height * width
 
     @cached_property
     def size(self) -> tuple[int, int]:
