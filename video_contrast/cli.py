@@ -205,3 +205,7 @@ def _message(error: Exception) -> str:
     if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
         return f"no permission to write or read{where}: choose another place or fix the permissions"
     return f"no such file or folder{where}" if error.errno == errno.ENOENT else f"{error.strerror or error}{where}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
