@@ -6,6 +6,7 @@ be better than another only where the sign-flip test on their common items says 
 """
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 from video_contrast.console import counted
 from video_contrast.metrics import robustness
@@ -15,6 +16,7 @@ from video_contrast.reports.runs import ConfigRun, is_better
 from video_contrast.storage.run_figures import ACCURACY, RANDOM_OPTIONS, RECALLS, Gamma, RunFigure, kind_in_words
 from video_contrast.storage.run_folder import CLEAN
 
+_above_chance = attrgetter("accuracy.above_chance")  # of a run
 WIDE = 0.3  # an interval wider than this does not tell a coin from a good model: more items are needed
 
 
@@ -84,10 +86,6 @@ def _fall(runs: Sequence[ConfigRun]) -> str:
     if best is not None and is_better(best.hits(best.main), worst.hits(worst.main)):
         sentence += f", while {best.model} keeps {_share(best.accuracy)}"
     return f"{sentence}."
-
-
-def _above_chance(run: ConfigRun) -> float:
-    return run.accuracy.above_chance
 
 
 def _robustness(runs: Sequence[ConfigRun]) -> str:

@@ -89,10 +89,7 @@ def make_ready(root: Path, rows: Iterable[MultipleChoiceRow]) -> None:
     threading.Thread(target=work, name="clips ahead").start()
 
 
-Component = Any  # of gradio, which is imported only where a page is served
-
-
-def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", reviewer: str | None = "") -> Component:
+def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", reviewer: str | None = "") -> Any:
     """The page of a desk as `gradio.Blocks`; launch it with `launch_options(...)`.
 
     `reviewer`: the password that opens the tab *Review*, which shows the true sentences and everybody's answers; ""
