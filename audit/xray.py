@@ -174,7 +174,7 @@ def tells(items: Sequence[AuditedItem]) -> list[Facts]:
     sums: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(4))  # items, true, expected, variance
     videos: dict[str, set[str]] = defaultdict(set)
     for item in items:
-        for what, true, share in _set_apart(item):
+        for what, true, share in _distinguishing_marks(item):
             sums[what] += (1, true, share, share * (1 - share))
             if len(videos[what]) < LEAST_VIDEOS:
                 videos[what].add(item.cluster)
@@ -195,7 +195,7 @@ def tells(items: Sequence[AuditedItem]) -> list[Facts]:
     return strongest
 
 
-def _set_apart(item: AuditedItem) -> Iterator[tuple[str, float, float]]:
+def _distinguishing_marks(item: AuditedItem) -> Iterator[tuple[str, float, float]]:
     """What some candidates of an item have: what it is, whether the true one has it, and the share that has."""
     held = [set(ngrams(text)) for text in item.texts]
     counts = Counter(gram for grams in held for gram in grams)

@@ -102,26 +102,22 @@ def choices(
     truth = as_array(labels)
     if truth.shape != sizes.shape:
         raise ValueError(f"{len(sizes)} items need {len(sizes)} labels, not the shape {truth.shape}")
-    odd = first_odd(truth)
-    if odd is not None:
-        raise ValueError(f"labels: item {odd} is {truth[odd]!s}; labels are whole numbers, places of true candidates")
+    whole = "labels are whole numbers, places of true candidates"
+    refuse(not_whole(truth), lambda i: f"labels: item {i} is {truth[i]!s}; {whole}")
     outside = (truth < 0) | (truth >= sizes)
     refuse(outside, lambda i: f"labels: item {i} has label {truth[i]}, but candidates 0..{sizes[i] - 1}")
     return array, truth.astype(np.int64), sizes
 
 
-def first_odd(array: Array) -> int | None:
-    """The place of the first value that is not a whole number; None if there is none.
+def not_whole(array: Array) -> Values:
+    """Which values are no whole numbers, booleans `[n]`.
 
-    >>> first_odd(np.array([1.0, 2.5])), first_odd(np.array([1, 2])), first_odd(np.array([0, None]))
-    (1, None, 1)
+    >>> not_whole(np.array([1.0, 2.5])).tolist(), not_whole(np.array([0, None]))
+    ([False, True], [False, True])
     """
-    if array.dtype.kind in "iu":
-        return None
-    if array.dtype.kind == "f":
-        odd = np.flatnonzero(array != np.floor(array))  # NaN too
-        return int(odd[0]) if len(odd) else None
-    return next((i for i, value in enumerate(array) if not isinstance(value, int | np.integer)), None)
+    if array.dtype.kind in "iuf":
+        return array != np.floor(array)  # NaN too
+    return [not isinstance(value, int | np.integer) for value in array]
 
 
 def rows_of_one_length(rows: Values, name: str, what: str) -> Array:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import Floats, Ints, Values, at_most, choices, cluster_codes, listed
+from video_contrast.metrics.checks import Floats, Ints, Values, at_most, choices, cluster_codes, listed, refuse
 from video_contrast.metrics.interval import interval_keys, share_interval
 from video_contrast.metrics.ranks import Numbers, choice_ranks, exact_mean, hit_figures, rank_figures
 from video_contrast.rows import clash
@@ -121,10 +121,8 @@ def multiple_choice(
     if kinds is not None:
         distinct, row_of = _kind_rows(kinds, sizes, array.shape[1])
         wrong = np.arange(array.shape[1]) != truth[:, None]
-        shifted = np.argwhere((distinct == "true")[row_of] & wrong)
-        if len(shifted):
-            item, at = (int(n) for n in shifted[0])
-            raise ValueError(f"kinds: item {item} calls candidate {at} the true one, its label says {truth[item]}")
+        shifted = (distinct == "true")[row_of] & wrong
+        refuse(shifted, lambda i, j: f"kinds: item {i} calls candidate {j} the true one, its label says {truth[i]}")
         labelled = np.unique(row_of * array.shape[1] + truth)  # rows of kinds with a place of the true candidate
         places = np.arange(array.shape[1]) != labelled[:, None] % array.shape[1]
         names = sorted({str(name) for name in np.unique(distinct[labelled // array.shape[1]][places])} - {""})

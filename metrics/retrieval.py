@@ -11,8 +11,8 @@ from video_contrast.metrics.checks import (
     as_array,
     at_most,
     cluster_codes,
-    first_odd,
     listed,
+    not_whole,
     refuse,
     refuse_large_integers,
     rows_of_one_length,
@@ -150,16 +150,14 @@ def _video_rows(caption_to_video: Values, video_ids: Sequence[object] | None, n_
         for row, name in enumerate(video_ids):
             if row_of.setdefault(name, row) != row:
                 raise ValueError(f"video_ids: {name!r} stands at rows {row_of[name]} and {row}")
-        lost = [(i, name) for i, name in enumerate(caption_to_video) if name not in row_of]
-        if lost:
-            raise ValueError(f"caption {lost[0][0]} belongs to video {lost[0][1]!r}, which is not among the videos")
+        names, lost = caption_to_video, [name not in row_of for name in caption_to_video]
+        refuse(lost, lambda i: f"caption {i} belongs to video {names[i]!r}, which is not among the videos")
         return np.array([row_of[name] for name in caption_to_video], np.int64)
     rows = as_array(caption_to_video)
     if rows.ndim != 1:
         raise ValueError(f"caption_to_video must be one row number a caption, not the shape {rows.shape}")
-    odd = first_odd(rows)
-    if odd is not None:
-        raise ValueError(f"caption_to_video: caption {odd} has {rows[odd]}, not a row number; give video_ids= for ids")
+    advice = "not a row number; give video_ids= for ids"
+    refuse(not_whole(rows), lambda i: f"caption_to_video: caption {i} has {rows[i]}, {advice}")
     outside = (rows < 0) | (rows >= n_videos)
     refuse(outside, lambda i: f"caption {i} belongs to video {rows[i]}, but the videos are 0..{n_videos - 1}")
     return rows.astype(np.int64)

@@ -243,11 +243,12 @@ def _figures(measured: _Measured, inside: list[Ints]) -> Figures:
     result: Figures = {}
     for gamma, values in measured.gammas.items():
         each = [_mean(values[j]) for j in inside]
-        result[gamma] = _number(_mean(np.array(each)))
+        mean = _mean(np.array(each))
+        result[gamma] = mean if np.isfinite(mean) else None
         spread = np.array(each) if len(inside) > 1 else values[inside[0]]
-        result[f"{gamma}_std"] = _number(_std(spread, measured.ddof))
-    for name, mean in zip(("clean", "perturbed"), measured.means, strict=True):
-        result[name] = _mean(np.array([mean[j].mean() for j in inside]))
+        result[f"{gamma}_std"] = _std(spread, measured.ddof)
+    for name, scores in zip(("clean", "perturbed"), measured.means, strict=True):
+        result[name] = _mean(np.array([scores[j].mean() for j in inside]))
     for name, values in measured.samples.items():
         aggregated = _means(np.stack([_means(values[:, j]) for j in inside], axis=1))
         estimate = float("nan") if result[name] is None else result[name]
@@ -317,10 +318,6 @@ def _mean(values: Floats) -> float:
     return float(_means(values[None])[0])
 
 
-def _std(values: Floats, ddof: int) -> float:
+def _std(values: Floats, ddof: int) -> float | None:
     defined = values[np.isfinite(values)]
-    return exact_std(defined, ddof) if len(defined) > ddof else float("nan")
-
-
-def _number(value: float) -> float | None:
-    return value if np.isfinite(value) else None
+    return exact_std(defined, ddof) if len(defined) > ddof else None

@@ -139,13 +139,13 @@ def passive(sentence: Sentence) -> str:
     >>> [passive(sentence) for sentence in parse(["a little girl does gymnastics", "add the onions to the pan"])]
     ['gymnastics is done by a little girl', 'the onions are added to the pan']
     """
-    text = (_of_orders if sentence.orders else _of_statement)(sentence)
+    text = (_passive_of_orders if sentence.orders else _passive_of_statement)(sentence)
     if text is None:
         return sentence.caption
     return text[:1].upper() + text[1:] if sentence.caption[:1].isupper() else text
 
 
-def _of_statement(s: Sentence) -> str | None:
+def _passive_of_statement(s: Sentence) -> str | None:
     """The passive of the main clause; None where some word has no place in it."""
     clause = _main_clause(s) if len(s) <= _MOST_WORDS else None
     if clause is None:
@@ -166,7 +166,7 @@ def _of_statement(s: Sentence) -> str | None:
     past = [be, *adverbs, inflect(s.words[verb].lemma, "VBN"), s.text(verb + 1, object_start)]
     by = "by " + _BY.get(s.words[subject].text, within(s.text(start, end), s.words[start].tag))
     pieces = [s.text(0, start), s.text(object_start, object_end), *past, s.text(object_end, stop), by]
-    return _spaced(pieces) + s.text(stop, len(s))
+    return " ".join(filter(None, pieces)) + s.text(stop, len(s))
 
 
 def _main_clause(s: Sentence) -> tuple[int, int, int] | None:
@@ -186,10 +186,6 @@ def _main_clause(s: Sentence) -> tuple[int, int, int] | None:
     bare = s.words[subject].tag == "NN" and s.words[verb].tag == "VBP" and not s.children[subject]
     named = s.words[subject].tag[:2] in ("NN", "PR", "DT") and not bare  # "game play footage" has no verb
     return (verb, subject, obj) if named else None
-
-
-def _spaced(pieces: list[str]) -> str:
-    return " ".join(piece for piece in pieces if piece)
 
 
 def _forms_of_be(s: Sentence, verb: int, plural: bool) -> str | None:
@@ -226,21 +222,21 @@ def _is_adverbial(s: Sentence, verb: int, start: int, end: int) -> bool:
     return not any(s.words[n].tag in (*_CLAUSE_TAGS, "PRP", "PRP$", "VBG", "CC") for n in places)
 
 
-def _of_orders(s: Sentence) -> str | None:
+def _passive_of_orders(s: Sentence) -> str | None:
     """ "heat oil and add the onion" as "oil is heated and the onion is added"; None where an object is not clear."""
     if s.hides_order or s.object(s.orders[0]) is None:
         return None
     text, at = "", 0
     for verb in s.orders:
-        passive_order = _of_order(s, verb, at)
+        passive_order = _passive_of_order(s, verb, at)
         if passive_order is None:
             return None
         start, end, new = passive_order
-        text, at = text + _gap(s, at, start) + new, end
-    return text + _gap(s, at, len(s))
+        text, at = text + _text_between(s, at, start) + new, end
+    return text + _text_between(s, at, len(s))
 
 
-def _of_order(s: Sentence, verb: int, at: int) -> tuple[int, int, str] | None:
+def _passive_of_order(s: Sentence, verb: int, at: int) -> tuple[int, int, str] | None:
     """An order behind `at`: first place and place behind the last of verb and object, and what stands there instead."""
     obj, word = s.object(verb), s.words[verb]
     if has_class(word.lemma, "no_passive") or s.children_with(verb, "aux", "neg", "dative") or verb < at:
@@ -257,10 +253,11 @@ def _of_order(s: Sentence, verb: int, at: int) -> tuple[int, int, str] | None:
         return None
     lead = max(s.order_start(verb), at)
     subject, be = "they" if them else s.text(after, end), "are" if them or s.is_plural(obj) else "is"
-    return lead, end, _spaced([subject, be, s.text(lead, verb), past, s.text(verb + 1, after)])
+    pieces = [subject, be, s.text(lead, verb), past, s.text(verb + 1, after)]
+    return lead, end, " ".join(filter(None, pieces))
 
 
-def _gap(s: Sentence, start: int, end: int) -> str:
+def _text_between(s: Sentence, start: int, end: int) -> str:
     """The caption from behind the word before `start` up to the word at `end`, blanks included."""
     first = s.words[start - 1].end if start else 0
     return s.caption[first : s.words[end].start if end < len(s) else None]
@@ -297,7 +294,7 @@ def active_to_passive(
     sentences: list[Sentence], rngs: list[Generator], *, profile: str = "paper", models: Given = None
 ) -> list[str]:
     """The caption in the passive, by a style-transfer checkpoint, or by rules where the checkpoint is not there."""
-    if models != checkpoints.RULES and models != (checkpoints.RULES,):
+    if models not in (checkpoints.RULES, (checkpoints.RULES,)):
         try:
             return _transfer("active_to_passive", [sentence.caption for sentence in sentences], rngs, models)
         except MissingCheckpoint as error:
@@ -421,7 +418,7 @@ def _past_of_orders(sentence: Sentence) -> dict[int, str]:
         return {}
     finite = _finite_verbs(sentence)
     clauses = [n for n, verb in finite.items() if sentence.words[verb].dep in ("advcl", "relcl")]
-    changes = {n: _past(sentence, n) for n in clauses if sentence.words[n].tag != "VBD"}
+    changes = {n: _past_form(sentence, n) for n in clauses if sentence.words[n].tag != "VBD"}
     for verb in sentence.orders:
         do = next((n for n in sentence.auxiliaries(verb) if sentence.words[n].text == "do"), None)
         place, form = (verb, inflect(sentence.words[verb].text, "VBD")) if do is None else (do, "did")
@@ -438,7 +435,7 @@ def _other_tense(sentence: Sentence) -> dict[int, str]:
     first = words[next(iter(finite))]
     if first.tag != "VBD" and first.text not in _PRESENT_OF_MODALS:
         present = [n for n in finite if words[n].tag in ("VBZ", "VBP") or words[n].text in _PAST_OF_MODALS]
-        return {n: _past(sentence, n) for n in present}
+        return {n: _past_form(sentence, n) for n in present}
     changes = {}
     for place, verb in finite.items():
         word, subject = words[place], sentence.subject(verb)
@@ -476,7 +473,7 @@ def _finite_verbs(sentence: Sentence) -> dict[int, int]:
     return finite
 
 
-def _past(sentence: Sentence, place: int) -> str:
+def _past_form(sentence: Sentence, place: int) -> str:
     word = sentence.words[place]
     if word.tag == "MD":
         return _PAST_OF_MODALS.get(word.text, word.text)

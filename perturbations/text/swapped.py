@@ -50,11 +50,11 @@ def swap_syn_word_embedding(
         content = [word for word in sentence.words if is_content(word) and near.get(word.text)]
         options = [(word, near[word.text]) for word in content]
         count = how_many(0.1, sum(word.text[0].isalnum() for word in sentence.words))
-        done.append(_swap(sentence.caption, options, count, rng))
+        done.append(_with_neighbours(sentence.caption, options, count, rng))
     return done
 
 
-def _swap(caption: str, options: list[tuple[Word, tuple[str, ...]]], count: int, rng: Generator) -> str:
+def _with_neighbours(caption: str, options: list[tuple[Word, tuple[str, ...]]], count: int, rng: Generator) -> str:
     """Swaps up to `count` words, in random order, passing over those without a neighbour of their part of speech."""
     changes: list[tuple[int, int, str]] = []
     left = list(options)
@@ -179,10 +179,10 @@ def mlm_suggestion(
         content = [word for word in sentence.words if is_content(word)]
         count = how_many(0.2, sum(word.text[0].isalnum() for word in sentence.words))
         targets.append([content[n] for n in sample(len(content), count, rng)] if content else [])
-    return _fill(captions, targets, _propose(captions, targets, tokenizer, model))
+    return _filled_masks(captions, targets, _masked_proposals(captions, targets, tokenizer, model))
 
 
-def _propose(
+def _masked_proposals(
     captions: list[str], targets: list[list[Word]], tokenizer: Tokenizer, model: TorchModel
 ) -> list[list[list[str]]]:
     """For each masked word the model's best whole words, best first."""
@@ -210,7 +210,7 @@ def _propose(
     return done
 
 
-def _fill(captions: list[str], targets: list[list[Word]], proposals: list[list[list[str]]]) -> list[str]:
+def _filled_masks(captions: list[str], targets: list[list[Word]], proposals: list[list[list[str]]]) -> list[str]:
     """Puts, for each masked word, the first proposal in that has the word's part of speech where it would stand.
 
     Proposals are parsed in rounds over all captions: most words are settled in the first one or two.

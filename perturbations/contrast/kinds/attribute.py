@@ -42,7 +42,7 @@ _NO_LIGHT = ("black", "brown", "gray")
 
 def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
     """An adjective exchanged for others of its set that the thing may have; a sport, a shape for another."""
-    rules = (_of, _predicate, _clothes, _sport, _pieces)
+    rules = (_attributive, _predicative, _colour_of_clothes, _sport_of_game, _shape_of_pieces)
     return [contrast for place in range(len(sentence)) for rule in rules for contrast in rule(sentence, place, lexicon)]
 
 
@@ -110,23 +110,23 @@ def alternatives(sentence: Sentence, noun: int, attribute: Attribute, lexicon: L
     heads = [(word.text, sentence.words[word.head]) for word in sentence.words]
     # "a white dog runs from a brown dog": what another thing of the same name has is no contrast.
     of_namesakes = {text for text, head in heads if head.is_noun and head.lemma == sentence.words[noun].lemma}
-    others = _unlike(attribute, names, lexicon)
+    others = _distinct_attributes(attribute, names, lexicon)
     return [o for o in others if suits(sentence, noun, o, lexicon) and o.adjective not in of_namesakes]
 
 
-def _unlike(attribute: Attribute, names: frozenset[str], lexicon: Lexicon) -> list[Attribute]:
+def _distinct_attributes(attribute: Attribute, names: frozenset[str], lexicon: Lexicon) -> list[Attribute]:
     """The attributes of a set that nobody takes for another one."""
     known = [lexicon.attributes[name] for name in sorted(names)]
     return [o for o in known if o.group != attribute.group and frozenset((o.group, attribute.group)) not in _NEAR]
 
 
-def _of(sentence: Sentence, place: int, lexicon: Lexicon) -> list[Contrast]:
+def _attributive(sentence: Sentence, place: int, lexicon: Lexicon) -> list[Contrast]:
     """ "a red car" -> "a blue car"; a shade goes with its colour: "a light blue shirt" -> "a red shirt"."""
     at = described(sentence, place, lexicon)
-    return _renamed_to(sentence, place, alternatives(sentence, *at, lexicon), at[1]) if at is not None else []
+    return _with_attributes(sentence, place, alternatives(sentence, *at, lexicon), at[1]) if at is not None else []
 
 
-def _predicate(sentence: Sentence, place: int, lexicon: Lexicon) -> list[Contrast]:
+def _predicative(sentence: Sentence, place: int, lexicon: Lexicon) -> list[Contrast]:
     """ "the screen turns green" -> "the screen turns red"."""
     word, attribute = sentence.words[place], lexicon.attributes.get(sentence.words[place].text)
     if attribute is None or word.dep not in ("acomp", "oprd") or sentence.children[place]:
@@ -134,10 +134,10 @@ def _predicate(sentence: Sentence, place: int, lexicon: Lexicon) -> list[Contras
     noun = sentence.subject(word.head)
     if noun is None or not suits(sentence, noun, attribute, lexicon):
         return []
-    return _renamed_to(sentence, place, alternatives(sentence, noun, attribute, lexicon), attribute)
+    return _with_attributes(sentence, place, alternatives(sentence, noun, attribute, lexicon), attribute)
 
 
-def _clothes(sentence: Sentence, place: int, lexicon: Lexicon) -> list[Contrast]:
+def _colour_of_clothes(sentence: Sentence, place: int, lexicon: Lexicon) -> list[Contrast]:
     """ "a man in red" -> "a man in blue", "wearing all black" -> "wearing all white"."""
     words, colour = sentence.words, lexicon.attributes.get(sentence.words[place].text)
     if colour is None or colour.group not in _COLOURS or place < 2 or words[place].dep not in ("pobj", "dobj", "amod"):
@@ -150,10 +150,10 @@ def _clothes(sentence: Sentence, place: int, lexicon: Lexicon) -> list[Contrast]
         return []
     if place + 1 < len(words) and words[place + 1].text in ("and", "or"):
         return []
-    return _renamed_to(sentence, place, _unlike(colour, _COLOURS, lexicon), colour)
+    return _with_attributes(sentence, place, _distinct_attributes(colour, _COLOURS, lexicon), colour)
 
 
-def _renamed_to(sentence: Sentence, place: int, others: list[Attribute], old: Attribute) -> list[Contrast]:
+def _with_attributes(sentence: Sentence, place: int, others: list[Attribute], old: Attribute) -> list[Contrast]:
     shaded = place > 0 and sentence.words[place - 1].text in _SHADES and old.group in _COLOURS
     return [
         replace_words(sentence, place - shaded, place + 1, other.adjective, unit=old.group, other=other.group)
@@ -161,25 +161,25 @@ def _renamed_to(sentence: Sentence, place: int, others: list[Attribute], old: At
     ]
 
 
-def _sport(sentence: Sentence, place: int, _: Lexicon) -> list[Contrast]:
+def _sport_of_game(sentence: Sentence, place: int, _: Lexicon) -> list[Contrast]:
     """ "a soccer game" -> "a tennis game"."""
     words, word = sentence.words, sentence.words[place]
     long = place > 0 and words[place - 1].dep == "compound"
     if word.dep != "compound" or long or any(other.lemma in _SPORTING for other in words):
         return []
     sets = [names for of, names in _SPORTS.items() if words[word.head].lemma in of.split()]
-    return _renamed(sentence, place, sets[0] if sets else ())
+    return _with_names(sentence, place, sets[0] if sets else ())
 
 
-def _pieces(sentence: Sentence, place: int, _: Lexicon) -> list[Contrast]:
+def _shape_of_pieces(sentence: Sentence, place: int, _: Lexicon) -> list[Contrast]:
     """ "cut into strips" -> "cut into cubes"."""
     word = sentence.words[place]
     if word.dep != "pobj" or word.tag != "NNS" or sentence.words[word.head].text != "into":
         return []
-    return _renamed(sentence, place, _PIECES) if sentence.child(place, "prep", "nummod", "conj") is None else []
+    return _with_names(sentence, place, _PIECES) if sentence.child(place, "prep", "nummod", "conj") is None else []
 
 
-def _renamed(sentence: Sentence, place: int, names: tuple[str, ...]) -> list[Contrast]:
+def _with_names(sentence: Sentence, place: int, names: tuple[str, ...]) -> list[Contrast]:
     """A noun exchanged for the first name of each of the others in a list, if it is in the list."""
     word = sentence.words[place]
     own = next((alike for alike in names if word.lemma in alike.split("/")), None)

@@ -15,10 +15,10 @@ _CROWDS = words_of("group_word")
 
 def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
     """Two people change their actions, or two things their attributes."""
-    return _actions(sentence, lexicon) + _attributes(sentence, lexicon)
+    return _swapped_actions(sentence, lexicon) + _swapped_attributes(sentence, lexicon)
 
 
-def _actions(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
+def _swapped_actions(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
     out, words = [], sentence.words
     pronouns = [at for at in range(len(sentence)) if has_pronoun(sentence, at, at + 1)]
     if any(words[at].text != "it" for at in pronouns) or any(word.text in ("how", "why", "that") for word in words):
@@ -63,21 +63,21 @@ def _comparable(sentence: Sentence, doer: int, other: int, lexicon: Lexicon) -> 
     return sentence.is_plural(doer) == sentence.is_plural(other)
 
 
-def _attributes(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
+def _swapped_attributes(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
     out = []
     places = [(place, at) for place in range(len(sentence)) if (at := described(sentence, place, lexicon))]
     for (first, (noun, one)), (second, (other, two)) in combinations(places, 2):
         fits = two in alternatives(sentence, noun, one, lexicon) and one in alternatives(sentence, other, two, lexicon)
         if one.group == two.group or noun == other or not fits:
             continue
-        names = _holder(sentence, noun), _holder(sentence, other)
+        names = _noun_with_holder(sentence, noun), _noun_with_holder(sentence, other)
         claims = [f"{a} {names[0]} {b} {names[1]}" for a, b in ((one.group, two.group), (two.group, one.group))]
         changes = [(first, first + 1, two.adjective), (second, second + 1, one.adjective)]
         out.append(change(sentence, changes, unit=claims[0], other=claims[1]))
     return out
 
 
-def _holder(sentence: Sentence, noun: int) -> str:
+def _noun_with_holder(sentence: Sentence, noun: int) -> str:
     """A thing with who has it: "dress woman" of a woman in a dress."""
     name, words = sentence.noun_key(noun), sentence.words
     holder = next((n for n in sentence.ancestors(noun) if words[n].is_noun or words[n].dep != "prep"), None)

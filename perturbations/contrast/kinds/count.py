@@ -38,7 +38,7 @@ _ALONE, _AMONG = words_of("one_of_its_kind"), words_of("one_of_several")  # "dad
 _COUNTED_OBJECT = words_of("done_to_several")  # "holding a gun" -> "holding two guns"
 _WITH_PEOPLE = frozenset("with to at by near behind beside for around of".split())  # noqa: SIM905
 _PICTURES = frozenset("video clip scene picture image photo footage shot cartoon animation".split())  # noqa: SIM905
-_TELLING = frozenset("DT CD PRP$ PDT IN JJR JJS".split())  # tags of words that tell how many, or which  # noqa: SIM905
+_DETERMINING = frozenset("DT CD PRP$ PDT IN JJR JJS".split())  # tags of words that tell how many, or which  # noqa: SIM905
 _PLURALS = {"person": "people", "someone": "people", "somebody": "people"}
 # Classes whose things are counted by sight.
 _COUNTED = ("people", "animal", "goods", "vehicle", "furniture", "tableware", "fruit", "vegetable", "flower", "tree")
@@ -58,7 +58,7 @@ class Quantity:
 
 def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
     """A number of people, animals or things exchanged for another."""
-    out = _times(sentence)
+    out = _frequency_contrasts(sentence)
     numbers = [word for word in sentence.words if word.tag == "CD"]
     for head in sentence.noun_phrases() if len(numbers) < 2 else ():
         quantity = _quantity(sentence, head)
@@ -70,8 +70,8 @@ def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
         if not side and meaning is not None and meaning.noun == inflect(sentence.words[quantity.noun].lemma, "NNS"):
             continue  # "sunglasses" have no singular
         if side or (meaning is not None and any(lexicon.is_a(meaning.category, kind) for kind in _COUNTED)):
-            others = _others(quantity, side, sentence)
-            new = (_recounted(sentence, quantity, other, side, lexicon) for other in others)
+            others = _distinguishable_values(quantity, side, sentence)
+            new = (_with_value(sentence, quantity, other, side, lexicon) for other in others)
             out += [contrast for contrast in new if contrast is not None]
     return out
 
@@ -93,10 +93,10 @@ def _quantity(sentence: Sentence, head: int) -> Quantity | None:
         return None
     left = [n for child in sentence.children[head] for n in sentence.subtree(child) if n < head]
     first = min(left, default=head)
-    return _several(sentence, first, head) if word.tag == "NNS" else _one(sentence, first, head)
+    return _plural_quantity(sentence, first, head) if word.tag == "NNS" else _singular_quantity(sentence, first, head)
 
 
-def _several(sentence: Sentence, first: int, noun: int) -> Quantity | None:
+def _plural_quantity(sentence: Sentence, first: int, noun: int) -> Quantity | None:
     """ "two men", "many men", "men"."""
     text = sentence.words[first].text
     if text in (*_NUMBERS[1:], *_DIGITS[1:]):
@@ -104,11 +104,11 @@ def _several(sentence: Sentence, first: int, noun: int) -> Quantity | None:
         return Quantity(first, first + 1, noun, noun, value)
     if text in _MANY:
         return Quantity(first, first + 1, noun, noun, SEVERAL)
-    bare = not any(word.tag in _TELLING for word in sentence.words[first:noun])
+    bare = not any(word.tag in _DETERMINING for word in sentence.words[first:noun])
     return Quantity(first, first, noun, noun, SEVERAL) if bare else None
 
 
-def _one(sentence: Sentence, first: int, noun: int) -> Quantity | None:
+def _singular_quantity(sentence: Sentence, first: int, noun: int) -> Quantity | None:
     """ "a man", "the man", "someone"; "man" where the caption begins with it."""
     words = sentence.words
     if words[first].text in ("a", "an", "one", "the"):
@@ -117,7 +117,7 @@ def _one(sentence: Sentence, first: int, noun: int) -> Quantity | None:
     return Quantity(first, first, noun, noun, "one") if bare else None
 
 
-def _others(quantity: Quantity, side: str, sentence: Sentence) -> list[str]:
+def _distinguishable_values(quantity: Quantity, side: str, sentence: Sentence) -> list[str]:
     """The values that a viewer tells apart from one."""
     if quantity.value == SEVERAL:  # "men" may be two
         return ["one"] if quantity.first == quantity.last else ["one", "two"]
@@ -128,24 +128,24 @@ def _others(quantity: Quantity, side: str, sentence: Sentence) -> list[str]:
     return [*exact, SEVERAL] if side == "people" and at < _APART and not (definite or there) else exact
 
 
-def _recounted(sentence: Sentence, quantity: Quantity, value: str, side: str, lexicon: Lexicon) -> Contrast | None:
+def _with_value(sentence: Sentence, quantity: Quantity, value: str, side: str, lexicon: Lexicon) -> Contrast | None:
     """A quantity with another value: with the noun's form, and its verbs'; None where more would change."""
     words, (first, last) = sentence.words, (quantity.first, quantity.last)
     if "one" not in (value, quantity.value) and SEVERAL not in (value, quantity.value):  # two -> three
         shown = _DIGITS[_NUMBERS.index(value)] if words[first].text in _DIGITS else value
         return replace_words(sentence, first, last, shown, unit=quantity.value, other=value)
     plural, was_plural = value != "one", quantity.value != "one"
-    pronouns = _pronouns(sentence, quantity, plural=plural)
+    pronouns = _pronoun_changes(sentence, quantity, plural=plural)
     together = any(word.text in _TOGETHER for word in words) or (quantity.value == SEVERAL and side != "people")
     nouns = sentence.noun_phrases() if plural != was_plural else []
-    if together or pronouns is None or any(_is_own(sentence, quantity, n, lexicon, plural=plural) for n in nouns):
+    if together or pronouns is None or any(_is_owned(sentence, quantity, n, lexicon, plural=plural) for n in nouns):
         return None
     if words[first].text in _DIGITS or words[quantity.noun].lemma in (_ALONE if plural else _AMONG):
         return None
     if sentence.compound(quantity.noun) in ("video", "news"):
         return None
-    verbs = _verbs(sentence, quantity, plural=plural, lexicon=lexicon, side=side)
-    if verbs is None or not _is_new(sentence, quantity, plural=plural, lexicon=lexicon):
+    verbs = _agreed(sentence, quantity, plural=plural, lexicon=lexicon, side=side)
+    if verbs is None or not _shows_another_number(sentence, quantity, plural=plural, lexicon=lexicon):
         return None
     noun = _in_number(words[quantity.noun], plural=plural)
     if plural != was_plural and noun == words[quantity.noun].text:
@@ -156,7 +156,7 @@ def _recounted(sentence: Sentence, quantity: Quantity, value: str, side: str, le
     return change(sentence, changes, unit=quantity.value, other=value)
 
 
-def _pronouns(sentence: Sentence, quantity: Quantity, *, plural: bool) -> list[Change] | None:
+def _pronoun_changes(sentence: Sentence, quantity: Quantity, *, plural: bool) -> list[Change] | None:
     """The changes of possessives to "their", where one person or animal alone is spoken of; None where others stand."""
     words = sentence.words
     person = sentence.is_person(quantity.noun)  # is no "it"
@@ -172,7 +172,7 @@ def _pronouns(sentence: Sentence, quantity: Quantity, *, plural: bool) -> list[C
     return [(at, at + 1, "their") for at in pronouns if words[at].text != "their"]
 
 
-def _is_own(sentence: Sentence, quantity: Quantity, noun: int, lexicon: Lexicon, *, plural: bool) -> bool:
+def _is_owned(sentence: Sentence, quantity: Quantity, noun: int, lexicon: Lexicon, *, plural: bool) -> bool:
     """Whether each of several people would have one of a thing ("in a dress", "eats an apple", "his head"); of one
     person, whether more than one has them ("in red dresses")."""
     word, meaning = sentence.words[noun], thing(sentence, noun, lexicon)
@@ -194,7 +194,7 @@ def _in_number(word: Word, *, plural: bool) -> str:
     return "person" if word.text == "people" else word.lemma
 
 
-def _verbs(sentence: Sentence, quantity: Quantity, *, plural: bool, lexicon: Lexicon, side: str) -> list[Change] | None:
+def _agreed(sentence: Sentence, quantity: Quantity, *, plural: bool, lexicon: Lexicon, side: str) -> list[Change] | None:
     """The changes of the verbs that agree with a noun; None where the noun's role does not let its number change."""
     word, head = sentence.words[quantity.head], quantity.head
     if word.dep == "conj" or sentence.child(head, "conj", "cc") is not None:
@@ -271,7 +271,7 @@ def _is_joined_subject(sentence: Sentence, noun: int) -> bool:
     return finite is not None and words[finite].text in ("are", "were")
 
 
-def _is_new(sentence: Sentence, quantity: Quantity, *, plural: bool, lexicon: Lexicon) -> bool:
+def _shows_another_number(sentence: Sentence, quantity: Quantity, *, plural: bool, lexicon: Lexicon) -> bool:
     """Whether what the noun does would show another number: one of two who talk talks as well."""
     words, head = sentence.words, quantity.head
     verbs = [verb for verb in sentence.verbs if sentence.subject(verb) == head]
@@ -295,7 +295,7 @@ def _may_agree(sentence: Sentence, at: int) -> bool:
     return sentence.words[at - 1].text == "and" and "VBZ" in verb_tags(word.text)
 
 
-def _times(sentence: Sentence) -> list[Contrast]:
+def _frequency_contrasts(sentence: Sentence) -> list[Contrast]:
     """ "twice" -> "once", "three times"."""
     for at, word in enumerate(sentence.words):
         size = 2 if [w.text for w in sentence.words[at : at + 2]] == ["three", "times"] else 1

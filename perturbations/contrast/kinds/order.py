@@ -70,7 +70,7 @@ def _other_time(sentence: Sentence, at: int) -> list[Contrast]:
         return []
     others = [other for other in _TIMES if other != words[at].text]
     out = [replace_words(sentence, at, at + 1, other, unit=words[at].text, other=other) for other in others]
-    swapped = _around(sentence, at) if participle else None
+    swapped = _swapped_around_preposition(sentence, at) if participle else None
     return [*out, swapped] if swapped is not None else out
 
 
@@ -83,7 +83,7 @@ def _opens_clause(sentence: Sentence, at: int) -> bool:
     return subject is not None and (words[subject].tag, words[head].tag) != ("NNS", "VBZ")
 
 
-def _around(sentence: Sentence, at: int) -> Contrast | None:
+def _swapped_around_preposition(sentence: Sentence, at: int) -> Contrast | None:
     """ "washes his hands before eating" -> "eats before washing his hands"."""
     words = sentence.words
     before = [n for n in sentence.verbs if n < at and words[n].dep in _CLAUSE_LABELS]
@@ -102,7 +102,7 @@ def _sequences(sentence: Sentence) -> list[Contrast]:
     verbs = [n for n in sentence.verbs if words[n].dep in _CLAUSE_LABELS and sentence.is_verb_form(n)]
     verbs = [n for n in verbs if words[n].dep != "acl" or words[n].head == sentence.root]
     stop = len(words) - bool(words and words[-1].text == ".")
-    stops = [*(_joint(sentence, verb) for verb in verbs[1:]), stop]
+    stops = [*(_conjunction_start(sentence, verb) for verb in verbs[1:]), stop]
     out = []
     for first, second, stop, end in zip(verbs, verbs[1:], stops, stops[1:], strict=False):
         joined = [word.text for word in words[stop:second]]
@@ -119,7 +119,7 @@ def _sequences(sentence: Sentence) -> list[Contrast]:
     return out
 
 
-def _joint(sentence: Sentence, verb: int) -> int:
+def _conjunction_start(sentence: Sentence, verb: int) -> int:
     """Where the words begin that join a verb, with its subject, to what stands before it."""
     words, subject = sentence.words, sentence.child(verb, "nsubj")
     at = min([verb, *sentence.auxiliaries(verb)])
@@ -165,13 +165,13 @@ def _exchanged(sentence: Sentence, first: _Action, second: _Action) -> Contrast 
     pronoun = any(word.tag == "PRP" or word.text == "its" for word in (*mine, *others))  # of what the other names
     if names[0] == names[1] or named_in_both or pronoun:
         return None
-    one, other = _text(sentence, first, tags[1]), _text(sentence, second, tags[0])
+    one, other = _clause_text(sentence, first, tags[1]), _clause_text(sentence, second, tags[0])
     changes = [(first.first, first.end, other), (second.first, second.end, one)]
     claims = [f"{a} then {b}" for a, b in (names, names[::-1])]
     return change(sentence, changes, unit=claims[0], other=claims[1])
 
 
-def _text(sentence: Sentence, action: _Action, tag: str) -> str:
+def _clause_text(sentence: Sentence, action: _Action, tag: str) -> str:
     """The words of an action with its verbs in another form."""
     words, own = sentence.words, sentence.words[action.first].tag
     forms = (own, "VB", "VBP") if own in ("VBZ", "VBP") else (own,)

@@ -23,7 +23,7 @@ class _Place(NamedTuple):
 _Set = tuple[frozenset[str], tuple[_Place, ...]]
 
 
-def _read(line: str) -> _Set:
+def _parsed_set(line: str) -> _Set:
     prepositions, verbs, places = line.split("\t")
     members = []
     for text in places.split(", "):
@@ -33,7 +33,7 @@ def _read(line: str) -> _Set:
     return frozenset() if verbs == "*" else frozenset(verbs.split(",")), tuple(members)
 
 
-_SETS = tuple(_read(line) for line in lines("video_contrast.perturbations.contrast.kinds", "place_sets.tsv"))
+_SETS = tuple(_parsed_set(line) for line in lines("video_contrast.perturbations.contrast.kinds", "place_sets.tsv"))
 _FREE = ("rain", "pool", "oven", "table", "couch")  # members of the sets that do not depend on what is done
 _ONLY_THE = ("floor", "stairs", "lawn", "rain", "snow", "sunshine")
 _CARS = frozenset(("car", "van", "truck", "vehicle"))
@@ -63,10 +63,10 @@ def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
     vehicles = [noun for noun, meaning in meanings if meaning and lexicon.is_a(meaning.category, "vehicle")]
     if len(vehicles) > 1 or (vehicles and sentence.words[sentence.words[vehicles[0]].head].text != "in"):
         return []
-    return list(chain.from_iterable(_of_noun(sentence, noun, lexicon) for noun in sentence.noun_phrases()))
+    return list(chain.from_iterable(_contrasts_of_place(sentence, noun, lexicon) for noun in sentence.noun_phrases()))
 
 
-def _of_noun(sentence: Sentence, noun: int, lexicon: Lexicon) -> list[Contrast]:
+def _contrasts_of_place(sentence: Sentence, noun: int, lexicon: Lexicon) -> list[Contrast]:
     words, old = sentence.words, sentence.noun_key(noun)
     more = sentence.child(noun, "amod", "nummod", "prep", "relcl", "acl", "conj", "appos", "cc", "poss")
     if more is not None or sum(word.lemma == words[noun].lemma for word in words) > 1:
@@ -75,22 +75,22 @@ def _of_noun(sentence: Sentence, noun: int, lexicon: Lexicon) -> list[Contrast]:
     article = words[first - 1].text if first and words[first - 1].text in ("a", "an", "the") else ""
     behind = first - bool(article)  # the place behind the preposition
     preposition, verb = _governor(sentence, noun, behind)
-    mine, places = _set_of(preposition, verb, old)
+    mine, places = _place_and_set(preposition, verb, old)
     if mine is None or (words[noun].tag not in ("NN", "NNP") and mine.names[0] != "stairs"):
         return []
     lemmas = {word.lemma for word in words}
-    bound = _is_bound(sentence, lexicon) and not {place.names[0] for place in places} & set(_FREE)
+    bound = _is_bound_to_place(sentence, lexicon) and not {place.names[0] for place in places} & set(_FREE)
     if bound or lemmas & _FITTED.get(mine.names[0], frozenset()):
         return []
     others = [place for place in places if place is not mine and not lemmas.intersection(place.names)]
     return [
-        _moved(sentence, noun, (behind, preposition, article), old=mine.names[0], place=place)
+        _relocated(sentence, noun, (behind, preposition, article), old=mine.names[0], place=place)
         for place in others
-        if _goes(sentence, place.names[0], noun, lexicon)
+        if _may_happen_at(sentence, place.names[0], noun, lexicon)
     ]
 
 
-def _moved(sentence: Sentence, noun: int, before: tuple[int, str, str], *, old: str, place: _Place) -> Contrast:
+def _relocated(sentence: Sentence, noun: int, before: tuple[int, str, str], *, old: str, place: _Place) -> Contrast:
     """A place exchanged, with its article and preposition where others go with the new one.
 
     `before`: where the words behind the preposition begin, the preposition, and the article. `old`: the place's name.
@@ -122,7 +122,7 @@ def _governor(sentence: Sentence, noun: int, behind: int) -> tuple[str, str]:
     return "in" if last.text == "inside" else last.text, verb
 
 
-def _set_of(preposition: str, verb: str, name: str) -> tuple[_Place | None, tuple[_Place, ...]]:
+def _place_and_set(preposition: str, verb: str, name: str) -> tuple[_Place | None, tuple[_Place, ...]]:
     """The place that a name means behind a preposition and its set, of the first row that has it; else None, ()."""
     if (preposition == "at" and verb in _NOT_AT) or (name == "room" and verb in ("walk", "go", "come", "run")):
         return None, ()
@@ -133,7 +133,7 @@ def _set_of(preposition: str, verb: str, name: str) -> tuple[_Place | None, tupl
     return None, ()
 
 
-def _goes(sentence: Sentence, place: str, noun: int, lexicon: Lexicon) -> bool:
+def _may_happen_at(sentence: Sentence, place: str, noun: int, lexicon: Lexicon) -> bool:
     """Whether what a caption tells can well happen at another place. `noun`: of the place that it tells."""
     lemmas = {sentence.words[verb].lemma for verb in sentence.verbs}
     if (place in ("chair", "desk") and lemmas & _LYING) or (place == "desk" and not lemmas & _AT_DESK):
@@ -145,11 +145,11 @@ def _goes(sentence: Sentence, place: str, noun: int, lexicon: Lexicon) -> bool:
     known = lexicon.places.get(place)
     if known is not None and known.setting == "outdoor" and classes & _INDOORS:
         return False
-    fitting = _fitting(sentence, classes, lexicon)
+    fitting = _fitting_places(sentence, classes, lexicon)
     return not fitting or place in fitting
 
 
-def _fitting(sentence: Sentence, classes: set[str], lexicon: Lexicon) -> frozenset[str]:
+def _fitting_places(sentence: Sentence, classes: set[str], lexicon: Lexicon) -> frozenset[str]:
     """The places that go with animals, food or sports, if there are any in the caption; empty: any place."""
     animals = {name for name in classes if lexicon.is_a(name, "animal")}
     if animals:
@@ -167,7 +167,7 @@ def _other_classes(sentence: Sentence, noun: int, lexicon: Lexicon) -> set[str]:
     return {meaning.category for n in others if (meaning := thing(sentence, n, lexicon)) is not None}
 
 
-def _is_bound(sentence: Sentence, lexicon: Lexicon) -> bool:
+def _is_bound_to_place(sentence: Sentence, lexicon: Lexicon) -> bool:
     """Whether an action belongs to a kind of place, so that it would be odd elsewhere."""
     of_verbs = (lexicon.actions(sentence.words[verb].lemma) for verb in sentence.verbs)
     return any(

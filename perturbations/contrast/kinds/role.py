@@ -20,12 +20,12 @@ _GIVEN = _POINTED | set("give hand read show throw pass bring offer serve kick t
 
 def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
     """Doer and undergoer of an action change places, where both can do it and it is not mutual."""
-    swapped = (_swapped(sentence, verb, lexicon) for verb in sentence.verbs if not sentence.is_negated(verb))
+    swapped = (_role_swap(sentence, verb, lexicon) for verb in sentence.verbs if not sentence.is_negated(verb))
     return [contrast for contrast in swapped if contrast is not None]
 
 
-def _swapped(sentence: Sentence, verb: int, lexicon: Lexicon) -> Contrast | None:
-    parties = _parties(sentence, verb)
+def _role_swap(sentence: Sentence, verb: int, lexicon: Lexicon) -> Contrast | None:
+    parties = _agent_and_patient(sentence, verb)
     if parties is None:
         return None
     doer, undergoer, unit = parties
@@ -63,7 +63,7 @@ def _both_could(sentence: Sentence, unit: str, parties: tuple[int, int], lexicon
     return not to_anybody and len(sizes) == 2 and _SIZES.find(sizes[1]) >= _SIZES.find(sizes[0]) - 1
 
 
-def _parties(sentence: Sentence, verb: int) -> tuple[int, int, str] | None:
+def _agent_and_patient(sentence: Sentence, verb: int) -> tuple[int, int, str] | None:
     """Doer, undergoer and verb unit."""
     words = sentence.words
     particle = sentence.particle(verb)
@@ -75,7 +75,7 @@ def _parties(sentence: Sentence, verb: int) -> tuple[int, int, str] | None:
         agent = sentence.agent(verb)
         return (agent, subject, unit) if agent is not None else None
     target = sentence.object(verb)
-    receiver = _receiver(sentence, verb) if subject < verb else None
+    receiver = _recipient(sentence, verb) if subject < verb else None
     if receiver is not None:
         return subject, receiver, f"{unit} to"
     if target is None and not sentence.children_with(verb, "dobj"):
@@ -86,7 +86,7 @@ def _parties(sentence: Sentence, verb: int) -> tuple[int, int, str] | None:
     return (subject, target, unit) if target is not None and subject < verb else None
 
 
-def _receiver(sentence: Sentence, verb: int) -> int | None:
+def _recipient(sentence: Sentence, verb: int) -> int | None:
     """Who is given, read or shown something, or pointed to: "hands a ball to a boy"."""
     words = sentence.words
     if words[verb].lemma not in _GIVEN or (sentence.object(verb) is None and words[verb].lemma not in _POINTED):
