@@ -144,7 +144,7 @@ def _with_value(sentence: Sentence, quantity: Quantity, value: str, side: str, l
         return None
     if sentence.compound(quantity.noun) in ("video", "news"):
         return None
-    verbs = _agreed(sentence, quantity, plural=plural, lexicon=lexicon, side=side)
+    verbs = _verb_changes(sentence, quantity, plural=plural, lexicon=lexicon, side=side)
     if verbs is None or not _shows_another_number(sentence, quantity, plural=plural, lexicon=lexicon):
         return None
     noun = _in_number(words[quantity.noun], plural=plural)
@@ -194,7 +194,9 @@ def _in_number(word: Word, *, plural: bool) -> str:
     return "person" if word.text == "people" else word.lemma
 
 
-def _agreed(sentence: Sentence, quantity: Quantity, *, plural: bool, lexicon: Lexicon, side: str) -> list[Change] | None:
+def _verb_changes(
+    sentence: Sentence, quantity: Quantity, *, plural: bool, lexicon: Lexicon, side: str
+) -> list[Change] | None:
     """The changes of the verbs that agree with a noun; None where the noun's role does not let its number change."""
     word, head = sentence.words[quantity.head], quantity.head
     if word.dep == "conj" or sentence.child(head, "conj", "cc") is not None:
