@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts
-from video_contrast.perturbations.contrast.lexicon import Action, Lexicon, load_lexicon
+from video_contrast.perturbations.contrast.lexicon import Action, Lexicon, Selection, load_lexicon
 from video_contrast.perturbations.contrast.slots import ThingKey, VerbChoice
 from video_contrast.perturbations.english.forms import inflect, verb_word
 from video_contrast.perturbations.english.lexicon import has_class
@@ -19,7 +19,6 @@ _SAID_AGAIN = 10.0  # videos by which captions that say a word again are smoothe
 _PRIOR = 1.5  # videos by which observed and expected are smoothed
 _CACHED = 1 << 18
 _KEPT = 1 << 16
-_ROWS = 1 << 10
 _ORDERED = {"topic": ("verb", "noun"), "words2": ("words1", "words1")}  # pairs whose order counts -> their items
 _NOWHERE = (np.array([], dtype=int), np.array([]))
 _PEERS = 150  # nouns that may take a noun's place
@@ -63,6 +62,13 @@ def _totals(index: Mapping[str, Mapping[str, int]]) -> Counter[str]:
     return Counter({part: sum(counted.values()) for part, counted in index.items()})
 
 
+def largest(values: np.ndarray, count: int) -> list[int]:
+    """The places of the largest values, the largest first, and the first of equals before the others."""
+    least = np.partition(values, -count)[-count] if count < len(values) else -np.inf
+    places = np.flatnonzero(values >= least)
+    return list(places[np.argsort(-values[places], kind="stable")[:count]].tolist())
+
+
 class Evidence:
     """Indexes of the counts and answers of the lexicon, kept for a whole set.
 
@@ -93,13 +99,13 @@ class Evidence:
         self.similarity = lru_cache(_CACHED)(self._similarity)
         self.fits = lru_cache(_CACHED)(self.lexicon.fits)
         self.excludes = lru_cache(_CACHED)(self.lexicon.excludes)
+        self._doers = lru_cache(_CACHED)(self._find_doers)
         self._takers = lru_cache(_CACHED)(self._find_takers)
         self.units_for = lru_cache(_CACHED)(self._find_units)
         self.groups = lru_cache(_CACHED)(self.groups)  # type: ignore[method-assign]
         self.category = lru_cache(_CACHED)(self.category)  # type: ignore[method-assign]
         self.takes = lru_cache(_CACHED)(self.takes)  # type: ignore[method-assign]
         self.lift = lru_cache(_CACHED)(self._lift)
-        self._verb_row = lru_cache(_ROWS)(self._find_verb_row)
         self._videos = max(counts.get("noun", ""), 1)
         self._size = log(sum(counts.tables["words1"].values()) + 1)
         self._log = lru_cache(_CACHED)(self._find_log)
@@ -207,15 +213,24 @@ class Evidence:
 
     def _find_takers(self, subject: str, name: str, passive: bool) -> tuple[dict[str, VerbChoice], list[Action]]:
         """The seen units of a subject that are listed under a noun or class; and its actions that except nouns."""
+        doers = self._doers(subject)
         actions = [
             action
             for action in self._by_object.get(name, ())
-            if self.lexicon.admits(action.subject, subject) and not (passive and action.frame != "t")
+            if action.subject in doers and not (passive and action.frame != "t")
         ]
         always: dict[str, VerbChoice] = {}
         for action in (action for action in actions if not action.object.excepted):
             always.setdefault(action.unit, self.choice(action.unit, action.frame))
         return always, [action for action in actions if action.object.excepted]
+
+    def _find_doers(self, subject: str) -> frozenset[Selection]:
+        """What the lexicon says of who does something, where a subject is among them."""
+        return frozenset(selection for selection in self._subjects if self.lexicon.admits(selection, subject))
+
+    @cached_property
+    def _subjects(self) -> frozenset[Selection]:
+        return frozenset(action.subject for actions in self._by_object.values() for action in actions)
 
     @cached_property
     def _by_object(self) -> dict[str, list[Action]]:
@@ -252,8 +267,7 @@ class Evidence:
         said = self._cosines(self._contexts.get(noun, {}), self._postings)
         used = self._cosines(self._vector_of_uses(noun), self._use_postings)
         scores = 0.7 * same + 2.5 * said[places] + 2.0 * used[places]
-        best = np.argsort(-scores, kind="stable")[:_PEERS]
-        return {nouns[n]: float(scores[n]) for n in best.tolist()}
+        return {nouns[n]: float(scores[n]) for n in largest(scores, _PEERS)}
 
     def _find_classmates(self, category: str) -> tuple[list[str], np.ndarray, np.ndarray]:
         """The common nouns of a class and of those beside it, sorted: their places in a row of similarities (the last
@@ -337,39 +351,6 @@ class Evidence:
         observed = tables[table].get(f"{first}\t{other}", 0)
         expected = tables[of_first].get(first, 0) * tables[of_other].get(other, 0) / self._videos
         return log((observed + _PRIOR) / (expected + _PRIOR))
-
-    def verb_lifts(self, table: str, names: Sequence[str], verbs: Sequence[str]) -> list[float]:
-        """The mean lift of each verb with some nouns ("topic") or verbs ("verbs"); 0 with none."""
-        if not names:
-            return [0.0] * len(verbs)
-        rows = [self._verb_row(table, name) for name in names]
-        row = sum(rows[1:], rows[0]) / len(rows)
-        return list(row[[self._verb_places.get(verb, 0) for verb in verbs]].tolist())
-
-    def _find_verb_row(self, table: str, name: str) -> np.ndarray:
-        """The lift of every verb with a noun or verb; a verb that was not counted comes first."""
-        observed, counts = np.zeros(len(self._verb_places)), self.counts
-        beside = self._beside[table].get(name, {})
-        observed[[self._verb_places.get(verb, 0) for verb in beside]] = list(beside.values())
-        observed[0] = 0.0
-        share = counts.get("noun" if table == "topic" else "verb", name) / self._videos
-        return np.log((observed + _PRIOR) / (self._verb_totals * share + _PRIOR))
-
-    @cached_property
-    def _verb_places(self) -> dict[str, int]:
-        return {verb: n for n, verb in enumerate(["", *(verb for verb in self.counts.tables["verb"] if verb)])}
-
-    @cached_property
-    def _verb_totals(self) -> np.ndarray:
-        return np.array([self.counts.get("verb", verb) if verb else 0 for verb in self._verb_places], dtype=float)
-
-    @cached_property
-    def _beside(self) -> dict[str, dict[str, dict[str, int]]]:
-        """Table -> noun or verb -> the verbs that captions of the same videos say."""
-        beside = {name: _indexed(self.counts.tables[name], 1) for name in ("topic", "verbs")}
-        for first, others in _indexed(self.counts.tables["verbs"], 0).items():
-            beside["verbs"][first] = others | beside["verbs"].get(first, {})
-        return beside
 
     @cached_property
     def _contexts(self) -> dict[str, dict[str, float]]:

@@ -1,6 +1,5 @@
 """What the judge reads of a proposed edit: plain numbers between about -1 and 1, each with a name."""
 
-from collections.abc import Sequence
 from math import log1p
 
 from video_contrast.perturbations.contrast.clip import CaptionReading
@@ -23,25 +22,18 @@ _NONE: dict[str, int] = {}
 class VerbFeatures:
     """The features of what may replace one verb of a caption; what all choices share is computed once.
 
-    Features that a choice does not name are 0. `choices`: all of them. `shared`: the features of what is replaced.
+    Features that a choice does not name are 0. `shared`: the features of what is replaced.
     """
 
-    def __init__(
-        self, reading: CaptionReading, slot: VerbSlot, choices: Sequence[VerbChoice], evidence: Evidence
-    ) -> None:
+    def __init__(self, reading: CaptionReading, slot: VerbSlot, evidence: Evidence) -> None:
         self._reading, self._slot, self._evidence = reading, slot, evidence
         units_of, totals = evidence.units_of, evidence.noun_total
         self._gap, self._doer = _gap(reading, slot, evidence), slot.subject or "person"
         self._uses = frozenset(evidence.uses(slot.noun)) if slot.noun else frozenset()
         self._seen = [(units_of.get(noun, _NONE), totals.get(noun, 0)) for noun in (slot.noun, "")]
         others = [other for other in reading.verbs if other.place != slot.place]
-        verbs = list(dict.fromkeys(evidence.facts(choice.unit).verb for choice in choices))
-        topic = evidence.verb_lifts("topic", reading.counted_nouns(evidence.counts), verbs)
-        beside = evidence.verb_lifts("verbs", [other.verb for other in others], verbs)
-        lift = evidence.verb_lifts("verbs", [slot.verb], verbs)
-        self._lifts = {
-            verb: {"topic": topic[n], "other verb with": beside[n], "lift": lift[n]} for n, verb in enumerate(verbs)
-        }
+        self._nouns, self._verbs = reading.counted_nouns(evidence.counts), [other.verb for other in others]
+        self._meanings = evidence.lexicon.meanings(slot.unit, slot.noun)
         self._known = float(evidence.knows(slot.unit))
         self._changes = evidence.facts(slot.unit).features.get("changes something", 1.0)
         self._size = len(reading.caption[slot.start : slot.end].split())
@@ -64,30 +56,32 @@ class VerbFeatures:
             "worn beside other verbs": float(slot.verb == "wear" and bool(others)),
             "words": _length(reading),
             "old speech": float(slot.verb in _SPEECH),
-            "old unit known": log1p(evidence.unit_total[slot.unit]) / 5,
+            "old unit known": log1p(evidence.unit_total.get(slot.unit, 0)) / 5,
             "order": float(slot.order),
             "first verb": float(all(other.place > slot.place for other in others)),
             "it behind": float("it" in behind),
             "into behind": float("into" in behind),
         }
 
-    def of(self, choice: VerbChoice, new: str) -> dict[str, float]:
-        """The features of a choice that are not shared, but for how usual words become. `new`: as they will stand."""
+    def of(self, choice: VerbChoice) -> dict[str, float]:
+        """The features of a choice that are not shared, but for how usual words become."""
         evidence, slot = self._evidence, self._slot
         unit, frame, keeps, swap, _ = choice
         alone = frame == "i" and not keeps
         seen, noun_total = self._seen[alone]
         whole = f"{unit} {keeps}" if keeps else unit
         total = evidence.unit_total.get(whole, 0)
-        facts = evidence.facts(unit)
-        known = facts.features
+        facts, lift = evidence.facts(unit), evidence.lift
+        known, verb = facts.features, facts.verb
         features = {
             **known,
-            **self._lifts[facts.verb],
+            "topic": _mean([lift("topic", verb, noun) for noun in self._nouns]),
+            "other verb with": _mean([lift("verbs", verb, other) for other in self._verbs]),
+            "lift": lift("verbs", verb, slot.verb),
             **self._reason(choice),
             "goes with noun": evidence.surprise("object", seen.get(whole, 0), total, noun_total),
             "unit known": log1p(total) / 5,
-            "longer": float(max(-1, min(1, len(new.split()) - self._size))),
+            "longer": float(max(-1, min(1, choice.words.count(" ") + 1 - self._size))),
             "listed use": float(unit in self._uses),
             "fits": float(evidence.fits(unit, self._doer, slot.noun if frame != "i" else "")),
             "keeps a place": float(bool(keeps)),
@@ -104,7 +98,7 @@ class VerbFeatures:
     def _reason(self, choice: VerbChoice) -> dict[str, float]:
         """The lexicon's reason why two units exclude each other."""
         slot, evidence = self._slot, self._evidence
-        reason = evidence.excludes(slot.unit, choice.unit, slot.noun)
+        reason = evidence.lexicon.exclusion(self._meanings, evidence.lexicon.meanings(choice.unit, slot.noun))
         if not reason and slot.frame == "p" and choice.keeps:
             reason = evidence.excludes(slot.unit.rpartition(" ")[0], choice.unit)
         reasons = {"any reason": 1.0, f"reason {reason}": 1.0} if reason else {"no reason": self._known}

@@ -68,7 +68,7 @@ def both(natural: float, false: float) -> float:
 
 
 def _logistic(logit: float) -> float:
-    return 1.0 / (1.0 + exp(-max(-30.0, min(30.0, logit))))
+    return 1.0 / (1.0 + exp(-logit if -30.0 < logit < 30.0 else -max(-30.0, min(30.0, logit))))
 
 
 @cache

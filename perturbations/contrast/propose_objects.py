@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReading
-from video_contrast.perturbations.contrast.evidence import Evidence
+from video_contrast.perturbations.contrast.evidence import Evidence, largest
 from video_contrast.perturbations.contrast.features import (
     object_caption_features,
     object_choice_features,
@@ -100,7 +100,7 @@ def _likely(slot: ThingSlot, caption: str, evidence: Evidence) -> list[str]:
     """The `_READ` nouns that a quick look finds likeliest, with a seeded jitter so that sets do not repeat a few."""
     scores, nouns = evidence.kept(_scored, replace(slot.key, introduction="", subject=""))
     jitter = _streams.at("object choices", caption, slot.place).random(len(nouns))
-    return [nouns[n] for n in np.argsort(-(scores + _JITTER * jitter), kind="stable")[:_READ].tolist()]
+    return [nouns[n] for n in largest(scores + _JITTER * jitter, _READ)]
 
 
 def _scored(evidence: Evidence, key: ThingKey) -> tuple[np.ndarray, list[str]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReading
-from video_contrast.perturbations.contrast.evidence import RESTS, Evidence, UnitFacts
+from video_contrast.perturbations.contrast.evidence import RESTS, Evidence, UnitFacts, largest
 from video_contrast.perturbations.contrast.features import MOST_CHANGE, VerbFeatures, brings_place
 from video_contrast.perturbations.contrast.judge import Judge, Logits, both
 from video_contrast.perturbations.contrast.lexicon import Swap
@@ -57,7 +57,7 @@ def propose_verbs(proposed: ClipProposals, evidence: Evidence, judge: Judge) -> 
             others = frozenset(group for unit in clip.units if unit != slot.unit for group in groups[unit])
             choices = _eligible(proposed, index, slot, others, evidence)
             if choices:
-                measured = VerbFeatures(reading, slot, choices, evidence)
+                measured = VerbFeatures(reading, slot, evidence)
                 shared = judge.logits(measured.shared)
                 for choice in choices:
                     add_verb(proposed, index, slot, choice, measured, judge, shared)
@@ -225,9 +225,8 @@ def _likely(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> list
     own = places.get(slot.unit)
     jitter = _streams.at("verb choices", reading.caption, slot.place).random(len(scores) - (own is not None))
     if own is not None:
-        jitter = np.insert(jitter, own, -np.inf)
-    best = np.argsort(-(scores + 1.5 * jitter), kind="stable")[:_READ]
-    return [listed[n] for n in best.tolist() if n != own]
+        jitter = np.concatenate((jitter[:own], [-np.inf], jitter[own:]))
+    return [listed[n] for n in largest(scores + 1.5 * jitter, _READ) if n != own]
 
 
 def _scored(
@@ -245,7 +244,7 @@ def _scored(
         for choice in _with_object(uses, evidence, passive=passive):
             listed.setdefault(choice.unit, choice)
         listed |= evidence.units_for(subject, noun, passive=passive) | listed
-    places = {words: n for n, words in enumerate(listed)}
+    places = dict(zip(listed, range(len(listed)), strict=True))
     scores = np.zeros(len(places))
     for unit in places.keys() & set(uses):
         scores[places[unit]] += 1.0
@@ -269,7 +268,7 @@ def _keeps(unit: str, preposition: str, noun: str, evidence: Evidence) -> bool:
     whole = f"{unit} {preposition}"
     if " " in unit:
         return bool(evidence.units_of.get(noun, {}).get(whole))
-    return evidence.unit_total[whole] >= _LEAST or bool(evidence.lexicon.actions(whole))
+    return evidence.unit_total.get(whole, 0) >= _LEAST or bool(evidence.lexicon.actions(whole))
 
 
 def _with_object(
@@ -278,7 +277,7 @@ def _with_object(
     for unit in units:
         frame = evidence.kept(_frame, unit)
         if frame == "t" or (" " in unit and not passive):
-            yield evidence.choice(unit, frame, swap=swap)
+            yield evidence.choice(unit, frame, "", swap)
 
 
 def _frame(evidence: Evidence, unit: str) -> Frame:
@@ -328,7 +327,7 @@ class _Rules:
         if not actions:
             if facts.verb in LIGHT:
                 return "says little"
-            if self._evidence.unit_total[new] < _LEAST and new not in self._evidence.uses(slot.noun):
+            if self._evidence.unit_total.get(new, 0) < _LEAST and new not in self._evidence.uses(slot.noun):
                 return "unit not known"
         elif not any(action.seen for action in actions):
             return "cannot be seen"
@@ -339,7 +338,7 @@ class _Rules:
     def _said_elsewhere(self, choice: VerbChoice, facts: UnitFacts) -> str | None:
         """Whether another caption of the clip says a unit, or nearly; None if none does."""
         clip, new, verb, swap = self._clip, choice.unit, facts.verb, choice.swap
-        brought = f"{swap.phrase} {swap.place}".split() if swap is not None else ()
+        brought = f"{swap.phrase} {swap.place}".split() if swap is not None and (swap.phrase or swap.place) else ()
         verb_is_said = verb != self._slot.verb and (verb in clip.verbs or not clip.words.isdisjoint(facts.forms))
         if new in clip.units or verb_is_said or not clip.nouns.isdisjoint(brought):
             return "another caption says it"
@@ -472,11 +471,11 @@ def add_verb(
     `slot, choice`: what is replaced, and by what. `shared`: logits of the features that all choices share.
     """
     reading, other = proposed.clip.readings[index], choice.words
-    new = inflect(other, slot.tag)
-    features = measured.of(choice, new)
+    features = measured.of(choice)
     logits = judge.logits(features, shared or judge.logits(measured.shared), puts_in=choice.verb)
     if not proposed.wants(index, judge.most(logits, "run change", MOST_CHANGE)):
         return None
+    new = inflect(other, slot.tag)
     change = {"run change": measured.run_change(new)}
     probability = both(*judge.logits(change, logits))
     if not proposed.wants(index, probability):

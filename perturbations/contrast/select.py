@@ -15,7 +15,7 @@ whose caption the runs of all others tell.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 from itertools import count as in_order
 from math import exp, log
 from typing import Any, NamedTuple
@@ -69,10 +69,10 @@ class RatedProposals(NamedTuple):
     places: NDArray[np.int64]
     gain: NDArray[np.float64]
     names: NDArray[np.int64]
-    signs: NDArray[np.int8]
+    signs: NDArray[Any]
     first: NDArray[np.int64]
     runs: NDArray[np.int64]
-    changes: NDArray[np.int32]
+    changes: NDArray[Any]
 
 
 def select(
@@ -157,6 +157,7 @@ class _Balance:
         self._least = least
         self._families = families
         self._weights = np.full(_FAMILIES, _FIRST_WEIGHT)
+        self._weight_of_run = self._weights[families]
         self._net, self._size = np.zeros(len(families)), np.zeros(len(families))
         self._times = np.zeros(names)
         self._signs = np.zeros(3)
@@ -168,25 +169,28 @@ class _Balance:
 
         `rows`: of each item the row of its choice, -1 for none; changed in place.
         """
+        rated = rated._replace(changes=rated.changes.astype(float), signs=rated.signs.astype(float))
+        items = rated.items.tolist()
+        runs_of = [slice(*ends) for ends in pairwise(rated.first.tolist())]
         for first in range(0, len(rows), together):
             part = slice(first, first + together)
-            self._add(rated, rows[part], -1)
-            rows[part] = self._best(rated, rated.items[first : first + together + 1])
-            self._told += sum(self._tells(rated, row) for row in rows[part] if row >= 0)
-            self._add(rated, rows[part], 1)
+            for row in _chosen(rows[part]):
+                self._add(rated, row, runs_of[row], -1)
+            rows[part] = self._best(rated, items[first : first + together + 1])
+            self._told += sum(self._tells(rated, runs_of[row]) for row in _chosen(rows[part]))
+            for row in _chosen(rows[part]):
+                self._add(rated, row, runs_of[row], 1)
 
-    def _add(self, rated: RatedProposals, rows: NDArray[np.int64], times: int) -> None:
-        """Adds rows to the sums, or (-1 times) takes them away."""
-        for row in rows[rows >= 0].tolist():
-            own = slice(rated.first[row], rated.first[row + 1])
-            runs, changes = rated.runs[own], rated.changes[own]
-            self._net[runs] += times * changes
-            self._size[runs] += times * np.abs(changes)
-            self._times[rated.names[row]] += times
-            self._signs += times * rated.signs[row]
-            self._items += times
+    def _add(self, rated: RatedProposals, row: int, own: slice, times: int) -> None:
+        """Adds a row, whose runs are its `own`, to the sums, or (-1 times) takes it away."""
+        runs, changes = rated.runs[own], rated.changes[own]
+        self._net[runs] += changes * times
+        self._size[runs] += np.abs(changes) * times
+        self._times[rated.names[row]] += times
+        self._signs += rated.signs[row] * times
+        self._items += times
 
-    def _best(self, rated: RatedProposals, items: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _best(self, rated: RatedProposals, items: Sequence[int]) -> NDArray[np.int64] | int:
         """Of each item the row that adds most, the first of equals; -1 if none adds enough.
 
         `items`: where the rows of each begin; and the end.
@@ -195,25 +199,25 @@ class _Balance:
         first = rated.first[rows]
         own = slice(first[0], rated.first[rows.stop])
         runs, changes = rated.runs[own], rated.changes[own]
-        net, size = self._net[runs], self._size[runs]
+        net, size = self._net.take(runs), self._size.take(runs)
         more = _uneven(net + changes, size + np.abs(changes)) - _uneven(net, size)
-        cost = np.add.reduceat(self._weights[self._families[runs]] * more, first - first[0])
+        cost = np.add.reduceat(self._weight_of_run.take(runs) * more, first - first[0])
         times, signs = self._times[rated.names[rows]], rated.signs[rows]
-        times[:, 1:] **= 0.5
+        np.sqrt(times[:, 1:], out=times[:, 1:])
         cost += times @ _REPEATED
-        cost += signs * (2 * self._signs + signs) @ _SIGNS / (self._items + _FEW)
+        cost += (signs @ (2 * self._signs * _SIGNS) + signs**2 @ _SIGNS) / (self._items + _FEW)
         gain = _WORTH + rated.gain[rows] - cost
         if len(items) == 2:
             place = gain.argmax()
-            return np.array([items[0] + place if gain[place] > self._least else -1])
-        begin = items[:-1] - items[0]
+            return int(items[0] + place) if gain[place] > self._least else -1
+        begin = np.array(items[:-1]) - items[0]
         most = np.maximum.reduceat(gain, begin)
         equal = np.flatnonzero(gain == np.repeat(most, np.diff(items)))
         return np.where(most > self._least, items[0] + equal[np.searchsorted(equal, begin)], -1)
 
-    def _tells(self, rated: RatedProposals, row: int) -> float:
-        """1 if the runs of all other items take the contrast of a row for one, 0 if they take the caption; else .5."""
-        own = slice(rated.first[row], rated.first[row + 1])
+    def _tells(self, rated: RatedProposals, own: slice) -> float:
+        """1 if the runs of all other items take the contrast with the `own` runs for one, 0 if they take the caption;
+        else .5."""
         runs = rated.runs[own]
         return float(np.sign(self._net[runs] / (self._size[runs] + _SMOOTHED) @ rated.changes[own]) + 1) / 2
 
@@ -228,6 +232,11 @@ class _Balance:
         by_chance = np.bincount(families, size / (size + _SMOOTHED), _FAMILIES)
         ratio = (uneven + _FEW_RUNS) / (self._chance * by_chance + _FEW_RUNS)
         self._weights *= ratio.clip(0.2, 5.0) ** 2
+        self._weight_of_run = self._weights[self._families]
+
+
+def _chosen(rows: NDArray[np.int64]) -> list[int]:
+    return [row for row in rows.tolist() if row >= 0]
 
 
 def _uneven(net: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -282,7 +291,7 @@ def _rows(
         run_change = item.features.get("run change", 0.0)
         signs = (len(new) - len(old), len(item.new) - len(item.old), run_change)
         names = (number_of_name(pair), number_of_name(put_in), number_of_name(replaced))
-        runs = [number_of_run(run) for run in changes]
+        runs = list(map(number_of_run, changes))
         taken = (Counter(old) - Counter(new)).total() - 2 if len(old) > 2 else 0
         rows.append((place, item.probability, max(0, taken), names, signs, runs, list(changes.values())))
     return rows
@@ -291,11 +300,13 @@ def _rows(
 def _changes(proposal: Proposal) -> dict[Run, int]:
     """How much oftener each run stands in the contrast than in the caption, where it does."""
     around = _around(proposal.caption, proposal.start, proposal.start + len(proposal.old))
-    changes: dict[Run, int] = {}
-    for shown, sign in ((proposal.new, 1), (proposal.old, -1)):
-        for run in _runs(*around, shown.lower()):
-            changes[run] = changes.get(run, 0) + sign
-    return {run: change for run, change in changes.items() if change} or {"0": 0}
+    new, old = _runs(*around, proposal.new.lower(), 1), _runs(*around, proposal.old.lower(), -1)
+    changes = new | old
+    for run in new.keys() & old.keys():
+        changes[run] = new[run] + old[run]
+        if not changes[run]:
+            del changes[run]
+    return changes or {"0": 0}
 
 
 @lru_cache(1_000)
@@ -306,15 +317,15 @@ def _around(caption: str, start: int, end: int) -> tuple[tuple[str, ...], tuple[
 
 
 @lru_cache(10_000)
-def _runs(before: Sequence[str], after: Sequence[str], shown: str) -> list[Run]:
-    """The runs of words, and of the letters of words, that have a part in `shown`."""
+def _runs(before: tuple[str, ...], after: tuple[str, ...], shown: str, sign: int) -> dict[Run, int]:
+    """How often each run of words, and of the letters of words, that has a part in `shown` stands there; signed."""
     own = shown.split()
-    words, inner = [*before, *own, *after], range(len(before), len(before) + len(own))
+    near, words = [*before[-1:], *own, *after[:1]], [*before, *own, *after]
     runs = [f"0{word}" for word in own]
-    for size in (2, 3):
-        places = range(max(0, inner.start - size + 1), min(inner.stop, len(words) - size + 1))
-        runs += [f"{size - 1}{' '.join(words[at : at + size])}" for at in places]
-    return runs + [letters for word in own for letters in _letters(word)]
+    runs += [f"1{first} {second}" for first, second in pairwise(near)]
+    runs += [f"2{first} {second} {third}" for first, second, third in zip(words, words[1:], words[2:], strict=False)]
+    runs += chain.from_iterable(map(_letters, own))
+    return {run: sign * times for run, times in Counter(runs).items()}
 
 
 @lru_cache(10_000)

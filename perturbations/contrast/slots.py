@@ -1,6 +1,6 @@
 """What can be replaced in a caption: its verbs, each with particle and preposition, and its things."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -53,8 +53,7 @@ class VerbKey(NamedTuple):
     passive: bool
 
 
-@dataclass(frozen=True)
-class VerbSlot:
+class VerbSlot(NamedTuple):
     """One main verb of a caption."""
 
     unit: str  # verb, particle and preposition in dictionary form: "talk about"
@@ -197,7 +196,7 @@ def with_object(sentence: Sentence, slot: VerbSlot) -> VerbSlot | None:
         return None
     reason = None if slot.rejection_reason == "light verb" else slot.rejection_reason
     tails = tuple(tail for tail in slot.tails if tail.place not in phrase)
-    return replace(slot, frame="o", end=sentence.words[phrase[-1]].end, rejection_reason=reason, tails=tails)
+    return slot._replace(frame="o", end=sentence.words[phrase[-1]].end, rejection_reason=reason, tails=tails)
 
 
 def with_particle(sentence: Sentence, slot: VerbSlot) -> VerbSlot | None:
@@ -217,7 +216,7 @@ def with_particle(sentence: Sentence, slot: VerbSlot) -> VerbSlot | None:
     unit = f"{slot.verb} {sentence.words[particle].text}"
     tails = (*slot.tails, *_tails(sentence, particle, particle))
     end = sentence.words[particle].end
-    return replace(slot, unit=unit, end=end, tails=tails, apart=particle, rejection_reason=None)
+    return slot._replace(unit=unit, end=end, tails=tails, apart=particle, rejection_reason=None)
 
 
 def with_antecedent(sentence: Sentence, slot: VerbSlot) -> VerbSlot:
@@ -233,7 +232,7 @@ def with_antecedent(sentence: Sentence, slot: VerbSlot) -> VerbSlot:
         return slot
     tag = "NNS" if words[at].text == "them" else "NN"
     objects = [n for n in range(at) if words[n].dep == "dobj" and words[n].tag == tag]
-    return replace(slot, noun=sentence.noun_key(objects[-1])) if objects else slot
+    return slot._replace(noun=sentence.noun_key(objects[-1])) if objects else slot
 
 
 def _doer(sentence: Sentence, verb: int) -> int | None:

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Literal, NamedTuple
+from itertools import chain
+from typing import Any, Literal, NamedTuple
 
 from video_contrast.perturbations.english.lexicon import both_ways
 
@@ -53,15 +54,18 @@ class Rows(defaultdict[tuple[str, str, str], dict[str, tuple[int, ...]]]):
 
     def matching(self, unit: str, frame: str, doer: str, names: Iterable[str], match: Match) -> Sequence[Swap]:
         """The swaps of the rows that name one of the objects; equal ones as one, which stands before what any does."""
-        rows = self.get((unit, frame, doer))
-        return self._merged(frozenset(row for name in names for row in rows.get(name, ())), match) if rows else ()
+        rows = self.get((unit, frame, doer), {})
+        matching = frozenset(chain.from_iterable(rows[name] for name in names if name in rows)) if rows else None
+        return self._merged(matching, match) if matching else ()
 
     def _find_merged(self, rows: frozenset[int], match: Match) -> Sequence[Swap]:
-        found: dict[tuple[object, ...], Swap] = {}
-        for swap in (swap for row in sorted(rows) for swap in self._swaps[row]):
-            equal = found.get(swap[:-1], swap)
-            found[swap[:-1]] = equal._replace(match=match, behind=equal.behind | swap.behind)
-        return tuple(found.values())
+        behind_of: dict[tuple[Any, ...], Names] = {}
+        for row in sorted(rows):
+            for *shown, _, carried, exchanged, behind in self._swaps[row]:
+                key = (*shown, match, carried, exchanged)
+                known = behind_of.get(key, behind)
+                behind_of[key] = known if known is behind else known | behind
+        return tuple(Swap._make((*key, behind)) for key, behind in behind_of.items())
 
 
 class SwapTable:
@@ -389,24 +393,32 @@ class Lexicon:
         >>> lexicon.excludes("chop", "slice"), lexicon.excludes("sing", "dance")
         (None, None)
         """
-        one, other = self.actions(first), self.actions(second)
-        if len(one) != 1:  # else it has one meaning, whatever the object
-            one = self._meanings(first, noun, subject)
-        if len(other) != 1:
-            other = self._meanings(second, noun, subject)
-        return self._exclusion(one, other)
+        return self.exclusion(self.meanings(first, noun, subject), self.meanings(second, noun, subject))
 
-    def _exclusion(self, first: tuple[Action, ...], other: tuple[Action, ...]) -> str | None:
-        pairs = [(one, another) for one in first for another in other]
-        if any(one.group == another.group or not (one.seen and another.seen) for one, another in pairs):
-            return None
+    def exclusion(self, first: Iterable[Action], other: Iterable[Action]) -> str | None:
+        """`excludes` of what two units mean (`meanings`)."""
+        pairs = []
+        for one in first:
+            for another in other:
+                if one.group == another.group or not (one.seen and another.seen):
+                    return None
+                pairs.append((one, another))
         if len(pairs) > 1:
             pairs = [pair for pair in pairs if (pair[0].frame == "i") == (pair[1].frame == "i")] or pairs
         reasons = [self._reason(one, another) for one, another in pairs]
         return reasons[0] if reasons and all(reasons) else None
 
+    def meanings(self, unit: str, noun: str = "", subject: str = "person") -> tuple[Action, ...]:
+        """The actions of a unit that take a subject and an object, where there are any; else all that it has.
+
+        Args:
+            unit: a verb unit; one that the table lacks ("stir with") has the actions of its verb.
+            noun, subject: as of `excludes`.
+        """
+        actions = self.actions(unit)
+        return self._meanings(unit, noun, subject) if len(actions) != 1 else actions
+
     def _find_meanings(self, unit: str, noun: str, subject: str) -> tuple[Action, ...]:
-        """Those that take subject and noun; of a unit that the table lacks ("stir with"), those of its verb."""
         actions = self.actions(unit)
         if not actions:
             verb, _, preposition = unit.rpartition(" ")
