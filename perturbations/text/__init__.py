@@ -18,6 +18,7 @@ from video_contrast.seeds import Streams, stream
 
 PROFILES = ("paper", "released")
 Models = Mapping[str, str | Sequence[str]]
+_Stream = tuple[int, str, str, str, int]  # seed, name and version of the perturbation, id, number of the caption
 
 
 @libraries_named()
@@ -71,7 +72,7 @@ def perturb_captions(
     if "parse" in spec.requirements:
         texts = parse(captions) if sentences is None else sentences
     if spec.batched:
-        return _batched(spec, captions, texts, streams, {"profile": profile, "models": (models or {}).get(name)})
+        return _batched(spec, captions, texts, streams, profile=profile, models=(models or {}).get(name))
     if models and name in models:
         raise UsageError(f"{name} needs no model, so none can be given for it")
     at = Streams().at
@@ -94,11 +95,7 @@ def shift(originals: Sequence[str], perturbed: Sequence[str]) -> dict[str, float
 
 
 def _batched(
-    spec: TextSpec,
-    captions: Sequence[str],
-    texts: Sequence[str | Sentence],
-    streams: Sequence[tuple[int, str, str, str, int]],
-    options: Mapping[str, object],
+    spec: TextSpec, captions: Sequence[str], texts: Sequence[str | Sentence], streams: list[_Stream], **options: object
 ) -> list[str]:
     perturbed = list(captions)
     if rows := [row for row, caption in enumerate(captions) if caption.strip()]:
