@@ -16,7 +16,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
+from video_contrast.addresses import is_remote, local_copy, state_of
 from video_contrast.builders.registry import BlockSource, BuiltSet, all_builders, builder, get_builder, names
+from video_contrast.errors import UsageError
+from video_contrast.files import cache_dir, write_text
+from video_contrast.options import checked, options_of
+from video_contrast.seeds import digest
+from video_contrast.version import __version__
 
 __all__ = ["BuiltSet", "all_builders", "build", "builder", "dataset_dir", "get_builder", "names"]
 
@@ -37,12 +43,9 @@ def build(name: str, configs: str | list[str] | None = None, *, output: str | Pa
         UsageError: no such builder, config or option.
         VideoContrastError: the folder cannot take the set, or the input is broken; the message names file and row.
     """
-    from video_contrast.addresses import is_remote, local_copy
     from video_contrast.builders.assembly.review import PAGE, TICKS, page
     from video_contrast.builders.assembly.sharding import is_writer, wait_for_writer
     from video_contrast.builders.writing import write_set
-    from video_contrast.files import write_text
-    from video_contrast.options import checked, options_of
     from video_contrast.storage import SetDraft
 
     for option, value in zip(options_of(build).values(), (name, configs, output), strict=True):
@@ -70,13 +73,9 @@ def build(name: str, configs: str | list[str] | None = None, *, output: str | Pa
 
 
 def _build_in_blocks(source: BlockSource, output: str | Path, options: Mapping[str, object], *, root: object) -> None:
-    from video_contrast.addresses import is_remote, state_of
     from video_contrast.builders.assembly.sharding import world_size
     from video_contrast.builders.blocks.block_build import build_blocks
-    from video_contrast.errors import UsageError
-    from video_contrast.seeds import digest
     from video_contrast.storage import SetFolder
-    from video_contrast.version import __version__
 
     if world_size() > 1:
         raise UsageError("corpora are built without torchrun: --executor slurm or ray shares them among machines")
@@ -89,10 +88,5 @@ def _build_in_blocks(source: BlockSource, output: str | Path, options: Mapping[s
 
 def dataset_dir(name: str, **options: object) -> Path:
     """Where `video_contrast.load_dataset(name, ..., **options)` keeps the set."""
-    from video_contrast.addresses import state_of
-    from video_contrast.files import cache_dir
-    from video_contrast.seeds import digest
-    from video_contrast.version import __version__
-
     key = digest(name, __version__, *(f"{k}={v}{state_of(v)}" for k, v in sorted(options.items()))).hex()[:12]
     return cache_dir() / "sets" / f"{name}-{key}"

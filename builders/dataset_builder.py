@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from datasets.builder import Key
 
-from video_contrast.builders.registry import get_builder, names
+from video_contrast.builders import build, dataset_dir, get_builder, names
 from video_contrast.options import options_of
 from video_contrast.storage.set_folder import SetFolder
 from video_contrast.version import __version__
@@ -47,8 +47,6 @@ class ContrastSet(datasets.ArrowBasedBuilder):
         return datasets.DatasetInfo(description=get_builder(self.SET).summary)
 
     def _split_generators(self, dl_manager: object) -> list[datasets.SplitGenerator]:
-        from video_contrast.builders import build, dataset_dir
-
         options, config = dict(self.config.options), self.config.name
         if self.config.data_dir is not None and "folder" in options_of(get_builder(self.SET).function):
             options["folder"] = self.config.data_dir

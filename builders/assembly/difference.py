@@ -10,7 +10,9 @@ from dataclasses import replace
 from video_contrast.builders.assembly.sharding import is_writer
 from video_contrast.console import note
 from video_contrast.perturbations.contrast import Edit
+from video_contrast.perturbations.contrast.edit import are_antonyms
 from video_contrast.perturbations.contrast.generate import judged_edits
+from video_contrast.perturbations.english.forms import lemma
 
 _OPENING, _CLOSING = "\"'(", ".,;:!?\"')"  # marks
 
@@ -39,8 +41,6 @@ def difference(old: str, new: str, generator: str) -> Edit:
     >>> edit.old, edit.new, edit.antonym
     ('opens', 'closes', True)
     """
-    from video_contrast.perturbations.contrast.edit import are_antonyms
-
     before, after = old.split(), new.split()
     head, tail = _common(before, after)
     gone, put = before[head : len(before) - tail], after[head : len(after) - tail]
@@ -67,8 +67,6 @@ def _marks_of_both(word: str, other: str, marks: str) -> int:
 
 def _base(words: list[str]) -> str:
     """The dictionary form of a verb phrase that is given in words, with the marks of its sentence."""
-    from video_contrast.perturbations.english.forms import lemma
-
     words = [word.strip(_OPENING + _CLOSING) or word for word in words]
     return " ".join([lemma(words[0].lower(), "VB"), *(word.lower() for word in words[1:])])
 

@@ -8,7 +8,7 @@ not depend on which others are built, nor on the number of processes.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from unicodedata import combining, normalize
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
@@ -86,7 +86,7 @@ def kind_of(name: str, place: str) -> str:
 
 def random_row(item: RandomItem) -> MultipleChoiceRow:
     """Returns the row with random negatives only."""
-    return _row(item, item.true, item.distractors, {})
+    return _row(item, item.distractors, {})
 
 
 def contrast_row(item: RandomItem, true: str, contrasts: Sequence[Edit], kind: str) -> MultipleChoiceRow:
@@ -104,7 +104,7 @@ def contrast_row(item: RandomItem, true: str, contrasts: Sequence[Edit], kind: s
         free.remove(place)
         negatives[place], edits[place] = contrast.text, contrast
     replaced = item.distractors[next(iter(edits))] if len(contrasts) == 1 else None
-    return _row(item, true, negatives, edits, kind=kind, replaced=replaced)
+    return _row(replace(item, true=true), negatives, edits, kind=kind, replaced=replaced)
 
 
 def contrasts_only_row(
@@ -113,7 +113,7 @@ def contrasts_only_row(
     """The row whose negatives are all contrasts, at seeded places; none is random. `kind`: theirs, of `rows.KINDS`."""
     slots, _ = _slots(clip, len(contrasts) + 1, seed, Streams())
     item = RandomItem(clip, true, distractors=tuple(edit.text for edit in contrasts), slots=slots, displaced=0)
-    return _row(item, true, item.distractors, dict(enumerate(contrasts)), kind=kind)
+    return _row(item, item.distractors, dict(enumerate(contrasts)), kind=kind)
 
 
 def _slots(clip: CaptionedClip, candidates: int, seed: int, streams: Streams) -> tuple[tuple[int, ...], int]:
@@ -122,30 +122,19 @@ def _slots(clip: CaptionedClip, candidates: int, seed: int, streams: Streams) ->
 
 
 def _row(
-    item: RandomItem,
-    true: str,
-    negatives: Sequence[str],
-    edits: Mapping[int, Edit],
-    *,
-    kind: str = "",
-    replaced: str | None = None,
+    item: RandomItem, negatives: Sequence[str], edits: Mapping[int, Edit], kind: str = "", replaced: str | None = None
 ) -> MultipleChoiceRow:
     """The row of these texts; negatives with an edit are of the kind, the others random."""
     clip = item.clip
-    texts = [true, *negatives]
+    texts = [item.true, *negatives]
     kinds = ["true", *(kind if n in edits else "random" for n in range(len(negatives)))]
     also = [list(pair) for edit in edits.values() for pair in edit.also]
     return multiple_choice_row(
-        id=clip.id,
-        candidates=[texts[slot] for slot in item.slots],
-        label=item.slots.index(0),
+        id=clip.id, candidates=[texts[slot] for slot in item.slots], label=item.slots.index(0),
         kinds=[kinds[slot] for slot in item.slots],
-        edits=[edits[slot - 1].row() if slot - 1 in edits else None for slot in item.slots],
-        replaced=replaced,
-        cluster=clip.cluster,
-        meta={**clip.meta, "also": also} if also else clip.meta,
-        **clip.columns(),
-    )
+        edits=[edits[slot - 1].row() if slot - 1 in edits else None for slot in item.slots], replaced=replaced,
+        cluster=clip.cluster, meta={**clip.meta, "also": also} if also else clip.meta, **clip.columns(),
+    )  # fmt: skip
 
 
 def _distractors(

@@ -161,7 +161,17 @@ class WordContrasts(WordProposals):
                 contrasts.edits[clip.id] = (proposal.index, [proposal.edit()])
                 base = clip.caption_order(seed, streams)[0]
                 contrasts.base += any(proposal.index == base for proposal in proposed.proposals[clip.id])
-        self._tell(proposed, len(proposal_of))
+        if is_writer() and proposal_of:
+            note(
+                f"{self.target}: mean probability {self.record['mean_probability']:.2f}, "
+                f"{self.record['effective_edits']} effective edits in {counted(len(proposal_of), 'item')}, the ten "
+                f"commonest are {self.record['ten_commonest_edits']:.0%}, {self.record['effective_replaced']} "
+                f"effective {self.target}s replaced, {self.record['effective_replacements']} put in"
+            )
+        if is_writer() and 0 < len(proposed.proposals) < SMALL:
+            note(f"{self.target}: of fewer than {SMALL} clips none is left out for evenness; see the blind score")
+        for name, why in sorted(proposed.missing.items()) if is_writer() and self.explain else ():
+            note(f"no {self.target} contrast for {name}: {why}")
         return contrasts
 
     def _choose(self, clips: Sequence[CaptionedClip], seed: int, caption: CaptionChoice, num_proc: int) -> Chosen:
@@ -203,22 +213,6 @@ class WordContrasts(WordProposals):
             done |= of_round.proposals.keys()
             proposed.append(of_round)
         return merged(proposed, kind=self.target, quality=self.options.quality)
-
-    def _tell(self, proposed: ProposedContrasts, chosen: int) -> None:
-        if not is_writer():
-            return
-        if chosen:
-            note(
-                f"{self.target}: mean probability {self.record['mean_probability']:.2f}, "
-                f"{self.record['effective_edits']} effective edits in {counted(chosen, 'item')}, the ten commonest are "
-                f"{self.record['ten_commonest_edits']:.0%}, {self.record['effective_replaced']} effective "
-                f"{self.target}s replaced, {self.record['effective_replacements']} put in"
-            )
-        if 0 < len(proposed.proposals) < SMALL:
-            note(f"{self.target}: of fewer than {SMALL} clips none is left out for evenness; see the blind score")
-        if self.explain:
-            for name, why in sorted(proposed.missing.items()):
-                note(f"no {self.target} contrast for {name}: {why}")
 
 
 @dataclass(kw_only=True)

@@ -247,10 +247,9 @@ class _Build:
             raise VideoContrastError("\n".join(missing.values()))
         with local_copy(self.output) as folder:
             draft = SetDraft(folder, self.source.builder)
-            draft.record["facts"] = {**facts, **plan["facts"], "blocks": len(plan["blocks"])}
-            draft.record["facts"].pop("left_out", None)
-            if missing:
-                draft.record["facts"]["left_out"] = missing
+            facts = {**facts, **plan["facts"], "blocks": len(plan["blocks"])}
+            facts.pop("left_out", None)
+            draft.record["facts"] = facts | ({"left_out": missing} if missing else {})
             for config in (name for name in self.source.configs if name in entries):
                 entries[config]["facts"] = whole[config].whole()
                 draft.add_written(config, entries[config])
@@ -305,16 +304,13 @@ def _sample(rows: Sequence[Row], most: int, seed: int) -> list[Row]:
     return sorted(rows, key=lambda row: (key[row["id"]], row["id"]))[:most]
 
 
-Edits = Counter[tuple[str, str]]  # (replaced, put in)
-
-
 class ConfigFacts:
     """Adds up what the blocks of a config say."""
 
     def __init__(self) -> None:
         self.facts: Facts | None = None  # of the blocks that were added; None before the first
         self._items = 0  # of all blocks, by which their means are weighted
-        self._edits: Edits = Counter()
+        self._edits: Counter[tuple[str, str]] = Counter()  # (replaced, put in)
 
     def add(self, facts: Facts, *, items: int, edits: Iterable[tuple[str, str, int]] = ()) -> None:
         """Adds a block. `facts`: of the config in it. `edits`: replaced, put in, how often, of verbs and objects."""

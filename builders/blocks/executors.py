@@ -21,6 +21,7 @@ from video_contrast.builders.assembly.word_contrasts import named_values
 from video_contrast.builders.blocks.cluster_options import ClusterOptions
 from video_contrast.console import bar, hush
 from video_contrast.errors import UsageError, VideoContrastError, check_names
+from video_contrast.launcher import one_thread
 
 if TYPE_CHECKING:
     from datatrove.executor.base import PipelineExecutor
@@ -40,8 +41,6 @@ class StageTask:
 
     def __call__(self, data: object, rank: int, world_size: int) -> None:
         """Works; what datatrove pipes from step to step is not used."""
-        from video_contrast.launcher import one_thread
-
         hush()
         one_thread()
         try:

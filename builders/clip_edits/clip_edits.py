@@ -128,31 +128,17 @@ def rows_of(kind: EditKind, groups: GroupsOfClips, *, seed: int) -> list[Multipl
         texts = [group.members[n].caption for n in places]
         for number, member in enumerate(group.members):
             label = places.index(number)
+            edits = [replace(difference(member.caption, text, "clip_edits"), antonym=False).row() for text in texts]
+            false = [None if n == number else group.members[n].claim for n in places]
+            truth = {"shown": member.shown, "true": member.claim, "false": false}
             row = multiple_choice_row(
-                id=f"{name}/{number}",
-                video_id=f"{name}/{number}",
+                id=f"{name}/{number}", video_id=f"{name}/{number}", cluster=cluster, group=name,
                 video_path=next(part.video_path for part in member.segments if part.video_path),
-                candidates=texts,
-                label=label,
-                kinds=["true" if n == label else kind.name for n in range(size)],
-                edits=[
-                    None if n == label else replace(difference(member.caption, text, "clip_edits"), antonym=False).row()
-                    for n, text in enumerate(texts)
-                ],
-                cluster=cluster,
-                meta={
-                    "edit": kind.name,
-                    "clips": [clip.id for clip in clips],
-                    "truth": {
-                        "shown": member.shown,
-                        "true": member.claim,
-                        "false": [None if n == number else group.members[n].claim for n in places],
-                    },
-                    **group.facts,
-                },
-                group=name,
+                candidates=texts, label=label, kinds=["true" if n == label else kind.name for n in range(size)],
+                edits=[None if n == label else edit for n, edit in enumerate(edits)],
+                meta={"edit": kind.name, "clips": [clip.id for clip in clips], "truth": truth, **group.facts},
                 segments=[part.record() for part in member.segments],
-            )
+            )  # fmt: skip
             rows.append(row)
     return rows
 

@@ -119,18 +119,11 @@ def order(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generato
     joint = choose_joint(options, rng, (first, second))
     # An order ("close the door") does not stand behind "before" or "after".
     [form] = _drawn(rng, [f for f in FORMS["order"] if pattern(a) != "order" or f[0].startswith(("first", "{"))])
-    members = tuple(
-        Member(
-            joint.join(*parts),
-            form.format(*phrases),
-            shown=f"{ids[0]}, then {ids[1]} ({joint.words})",
-            claim=f"{phrases[0]} comes first",
-        )
-        for parts, phrases, ids in (
-            ((first, second), (a, b), (clips[0].id, clips[1].id)),
-            ((second, first), (b, a), (clips[1].id, clips[0].id)),
-        )
-    )
+    members = []
+    sides = [(first, a, clips[0].id), (second, b, clips[1].id)]
+    for (part, phrase, id), (later, other, other_id) in (sides, sides[::-1]):
+        shown = f"{id}, then {other_id} ({joint.words})"
+        members.append(Member(joint.join(part, later), form.format(phrase, other), shown, f"{phrase} comes first"))
     return EditedGroup(members, {"form": form, "transition": joint.name})
 
 
@@ -144,15 +137,10 @@ def count(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generato
     part = clip.part(length(clip, options))
     joint = choose_joint(options, rng, (part,), fades=False)
     [form] = _drawn(rng, FORMS["count"])
-    members = tuple(
-        Member(
-            joint.join(*[part] * (number + 1)),
-            form.format(caption=caption, times=times),
-            shown=f"{clip.id} {times}" + (f" ({joint.words})" if number else ""),
-            claim=times,
-        )
-        for number, times in enumerate(TIMES)
-    )
+    members = []
+    for number, times in enumerate(TIMES, 1):
+        shown = f"{clip.id} {times}" + (f" ({joint.words})" if number > 1 else "")
+        members.append(Member(joint.join(*[part] * number), form.format(caption=caption, times=times), shown, times))
     # How often an action happens within the clip is not known: what is counted is the clip.
     counted = "showings of the clip; within one, an action may happen several times"
     return EditedGroup(members, {"form": form, "transition": joint.name, "counted": counted})
@@ -204,15 +192,10 @@ def speed(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generato
     if clip.motion.still:
         raise LeftOut("stands_still")
     [form] = _drawn(rng, FORMS["speed"])
-    members = tuple(
-        Member(
-            (clip.part(seconds * rate, speed=rate),),
-            form.format(caption=caption, speed=name),
-            shown=f"{seconds * rate:.2f} s of {clip.id} in {seconds:.2f} s",
-            claim=name,
-        )
-        for name, rate in SPEEDS.items()
-    )
+    members = []
+    for name, rate in SPEEDS.items():
+        part, shown = clip.part(seconds * rate, speed=rate), f"{seconds * rate:.2f} s of {clip.id} in {seconds:.2f} s"
+        members.append(Member((part,), form.format(caption=caption, speed=name), shown, name))
     return EditedGroup(members, {"form": form, "motion": clip.motion.amount})
 
 
@@ -228,15 +211,10 @@ def place(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generato
     span = short.part(round(PLACE_SHARE * host_seconds, 3))
     joint = choose_joint(options, rng, (span, inside))
     [form] = _drawn(rng, FORMS["place"])
-    members = tuple(
-        Member(
-            joint.join(*parts),
-            form.format(caption=caption, place=where),
-            shown=f"{span.seconds:g} s of {short.id} at the {where} of {host.id} ({joint.words})",
-            claim=where,
-        )
-        for where, parts in (("beginning", (span, inside)), ("end", (inside, span)))
-    )
+    members = []
+    for where, parts in (("beginning", (span, inside)), ("end", (inside, span))):
+        shown = f"{span.seconds:g} s of {short.id} at the {where} of {host.id} ({joint.words})"
+        members.append(Member(joint.join(*parts), form.format(caption=caption, place=where), shown, where))
     return EditedGroup(members, {"form": form, "transition": joint.name})
 
 
@@ -257,15 +235,11 @@ def identity(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Gener
     first, second = clip.part(half, begin), clip.part(half, begin + half)
     joint = choose_joint(options, rng, (first, second), fades=False)
     form, same, another = _drawn(rng, FORMS["identity"])
-    return EditedGroup(
-        (
-            Member(joint.join(first, second), form.format(caption=caption, what=same),
-                   shown=f"{clip.id}, {joint.words}, the rest of it", claim=same),
-            Member(joint.join(first, other.part(half)), form.format(caption=caption, what=another),
-                   shown=f"{clip.id}, {joint.words}, {other.id}", claim=another),
-        ),
-        {"form": form, "transition": joint.name},
-    )  # fmt: skip
+    members = []
+    for last, name, what in ((second, "the rest of it", same), (other.part(half), other.id, another)):
+        shown = f"{clip.id}, {joint.words}, {name}"
+        members.append(Member(joint.join(first, last), form.format(caption=caption, what=what), shown, what))
+    return EditedGroup(members, {"form": form, "transition": joint.name})
 
 
 def needle(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generator) -> EditedGroup:
@@ -282,15 +256,11 @@ def needle(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generat
     spans = [other.part(round(ratio * seconds, 3)) for other in others]
     joint = choose_joint(options, rng, (before, behind, *spans), fades=False)
     [form] = _drawn(rng, FORMS["needle"])
-    members = tuple(
-        Member(
-            joint.join(before, span, behind),
-            form.format(host=captions[0], needle=caption),
-            shown=f"{span.seconds:g} s of {other.id} in {host.id} after {cut:g} s ({joint.words})",
-            claim=caption,
-        )
-        for span, other, caption in zip(spans, others, captions[1:], strict=True)
-    )
+    members = []
+    for span, other, caption in zip(spans, others, captions[1:], strict=True):
+        shown = f"{span.seconds:g} s of {other.id} in {host.id} after {cut:g} s ({joint.words})"
+        told = form.format(host=captions[0], needle=caption)
+        members.append(Member(joint.join(before, span, behind), told, shown, caption))
     return EditedGroup(members, {"form": form, "transition": joint.name, "share": options.needle})
 
 

@@ -175,7 +175,7 @@ class Member:
 class EditedGroup:
     """Edited clips of each of which one of the group's captions is true, and no other."""
 
-    members: tuple[Member, ...]  # the clips
+    members: Sequence[Member]  # the clips
     facts: Mapping[str, object] = field(default_factory=dict)  # for the truth record (form, measured motion ...)
 
 

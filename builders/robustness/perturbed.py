@@ -32,6 +32,7 @@ from video_contrast.builders.sources import msrvtt, youcook2
 from video_contrast.console import note
 from video_contrast.errors import UsageError, VideoContrastError, check_names
 from video_contrast.files import remove_abandoned, resolve_under
+from video_contrast.metrics.shift import caption_shift
 from video_contrast.options import Range, as_record
 from video_contrast.perturbations.contrast.proposal import Kind
 from video_contrast.perturbations.english import PARSER
@@ -41,7 +42,7 @@ from video_contrast.perturbations.text.checkpoints import produced_by
 from video_contrast.perturbations.video import NAMES, PAIR_SEVERITY, PAIRS, SEVERITIES, VideoCondition
 from video_contrast.perturbations.video.condition import Order, Scope
 from video_contrast.perturbations.video.files import write_perturbed
-from video_contrast.perturbations.video.validity import Reference
+from video_contrast.perturbations.video.validity import Reference, nominal, summary
 from video_contrast.rows import Row, validate_rows
 from video_contrast.storage.set_folder import Facts, SetFolder
 from video_contrast.video import Clip, read_video
@@ -93,6 +94,7 @@ Perturbed = tuple[list[Row], Facts]  # rows with perturbed texts, and the checks
 Paths = dict[Clip, dict[VideoCondition | None, str]]
 _CLIPS_A_CHUNK = 4
 _MEASURED_CLIPS, _MEASURED_FRAMES = 4, 4
+_SAMPLED = 8  # frames that most video-text models look at
 _MOST_UNCHANGED = 0.5  # of the captions, before the card warns
 
 
@@ -109,9 +111,6 @@ def _write_chunk(
         except VideoContrastError as error:
             results.append(str(error))
     return results
-
-
-_SAMPLED = 8  # frames that most video-text models look at
 
 
 def perturbed_set(
@@ -288,8 +287,6 @@ def _write_files(tables: Tables, configs: Sequence[str], options: PerturbationOp
 
 def _damage(clips: Sequence[Clip], options: PerturbationOptions) -> dict[str, str]:
     """How much each visual perturbation changes, in words for the card."""
-    from video_contrast.perturbations.video.validity import nominal, summary
-
     real: list[Reference] = []
     if (root := options.video_root) is not None:
         step = max(1, len(clips) // _MEASURED_CLIPS)
@@ -327,16 +324,12 @@ def perturbed_rows(rows: Sequence[Row], name: str, options: PerturbationOptions)
     plain: list[dict[str, Any]] = [dict(row) for row in rows]  # a typed row has no column that is chosen by name
     of_row = [[*row[column], *([row["replaced"]] if row.get("replaced") else [])] for row in plain]
     before = [text for texts in of_row for text in texts]
+    # The rows of a group of pairs share their candidates, so these are drawn once for all of them.
+    ids = [row.get("group") or row["id"] for row, texts in zip(plain, of_row, strict=True) for _ in texts]
     after = perturb_captions(
-        before,
-        name,
-        # The rows of a group of pairs share their candidates, so these are drawn once for all of them.
-        ids=[row.get("group") or row["id"] for row, texts in zip(plain, of_row, strict=True) for _ in texts],
-        caption_indices=[index for texts in of_row for index in range(len(texts))],
-        seed=options.seed,
-        profile=options.text_profile,
-        models=options.text_models(),
-    )
+        before, name, ids=ids, caption_indices=[index for texts in of_row for index in range(len(texts))],
+        seed=options.seed, profile=options.text_profile, models=options.text_models(),
+    )  # fmt: skip
     recipe = {"name": name, "profile": options.text_profile, "seed": options.seed}
     texts = iter(after)
     perturbed: list[Any] = []  # rows, changed as `plain` ones
@@ -362,8 +355,6 @@ def mostly_unchanged(checks: Facts) -> bool:
 
 def _checks(name: str, before: Sequence[str], after: Sequence[str], options: PerturbationOptions) -> Facts:
     """What made the texts (rules or checkpoints with their revisions, the parser, the data), and what it changed."""
-    from video_contrast.metrics.shift import caption_shift
-
     spec = TEXT[name]
     made_by = produced_by(name, (options.text_models() or {}).get(name)) if spec.batched else "rules"
     checks: Facts = {"made by": made_by}
@@ -500,13 +491,12 @@ def youcook2_p(
     clips, sources = youcook2.read(folder, video_pattern)
     facts = about("youcook2_p") | {"sources": sources}
     # Each caption with a clip of its own, as the list of 3,350 has it (one span of it is described twice).
-    single = {
-        name: [
+    tables = {
+        name: retrieval_rows(
             replace(clip, id=f"{clip.id}#{n + 1}" if n else clip.id, captions=(caption,))
             for clip in clips[name]
             for n, caption in enumerate(clip.captions)
-        ]
+        )
         for name in select_splits(splits, clips)
     }
-    tables = {name: retrieval_rows(of_split) for name, of_split in single.items()}
     return perturbed_set("youcook2_p", configs, tables=tables, options=options, facts=facts, bias=False)

@@ -28,12 +28,8 @@ from video_contrast.builders.shapes.world import (
 
 # action -> its phrases; the first is the usual one, the second the paraphrase
 PHRASES = {action: (row["phrase"], row["paraphrase"]) for action, row in ACTIONS.items()}
-PLACES: dict[str, str] = {  # where the other stands, seen from the subject -> where the subject stands
-    "left": "to the right of",
-    "right": "to the left of",
-    "above": "below",
-    "below": "above",
-}
+# where the other stands, seen from the subject -> where the subject stands
+PLACES = {"left": "to the right of", "right": "to the left of", "above": "below", "below": "above"}
 SETTING_PHRASES = {"grass": "on the grass", "sand": "on the sand", "snow": "in the snow", "night": "at night"}
 
 

@@ -12,24 +12,22 @@ from numpy.random import Generator
 
 from video_contrast.builders.shapes import world
 from video_contrast.builders.shapes.captions import Claim, noun_phrase, read, read_figure, verdict, write
+from video_contrast.perturbations.contrast import gender as gender_edits
+from video_contrast.perturbations.contrast import person_id as name_edits
 
 _TRIES = 8
 
 
 def gender(claimed: Claim, rng: Generator) -> Iterator[Claim]:
     """One gendered noun swapped by the product's gender perturbation; words that no caption uses ("guy") are left."""
-    from video_contrast.perturbations.contrast import gender as perturbation
-
-    edits = (perturbation.swap(noun_phrase(claimed.subject), rng) for _ in range(_TRIES))
+    edits = (gender_edits.swap(noun_phrase(claimed.subject), rng) for _ in range(_TRIES))
     figures = (read_figure(edit.text) for edit in edits if edit and edit.new in world.PEOPLE)
     return (replace(claimed, subject=figure) for figure in islice(figures, 1))
 
 
 def person_id(claimed: Claim, rng: Generator) -> Iterator[Claim]:
     """The name swapped for another of the cast with the same gender, by the product's character-id perturbation."""
-    from video_contrast.perturbations.contrast import person_id as perturbation
-
-    edits = (perturbation.swap(write(claimed, names=True), world.CAST, rng) for _ in range(_TRIES))
+    edits = (name_edits.swap(write(claimed, names=True), world.CAST, rng) for _ in range(_TRIES))
     return (read(edit.text) for edit in edits if edit)
 
 

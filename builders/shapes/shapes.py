@@ -311,17 +311,9 @@ def _row(
         edit = replace(difference(texts[own], texts[n], generator=how.generator), antonym=antonym)
         edits.append(edit.row() if contrast else None)
     return multiple_choice_row(
-        id=f"{config}-{clip.id}",
-        candidates=candidates,
-        label=kinds.index("true"),
-        kinds=kinds,
-        edits=edits,
-        replaced=displaced,
-        cluster=cluster,
-        meta=clip.meta(),
-        group=group,
-        **clip.columns(),
-    )
+        id=f"{config}-{clip.id}", candidates=candidates, label=kinds.index("true"), kinds=kinds, edits=edits,
+        replaced=displaced, cluster=cluster, meta=clip.meta(), group=group, **clip.columns(),
+    )  # fmt: skip
 
 
 NEGATIVES = {

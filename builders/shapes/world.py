@@ -123,15 +123,9 @@ def scenes(seed: int, split: str, count: int, *, first: int = 0) -> Iterator[Sce
 
 # template -> (who acts, whether transitive, who else is there)
 TEMPLATES = (
-    ("person", False, None),
-    ("person", False, "thing"),
-    ("person", True, "thing"),
-    ("person", True, "shape"),
-    ("shape", True, "shape"),
-    ("shape", False, None),
-    ("shape", True, "thing"),
-    ("shape", False, "thing"),
-)
+    ("person", False, None), ("person", False, "thing"), ("person", True, "thing"), ("person", True, "shape"),
+    ("shape", True, "shape"), ("shape", False, None), ("shape", True, "thing"), ("shape", False, "thing"),
+)  # fmt: skip
 
 
 def draw(rng: Generator, template: int) -> Scene:

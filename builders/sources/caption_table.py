@@ -17,6 +17,7 @@ from video_contrast.console import counted, note
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, is_safe_relative
 from video_contrast.rows import AnyRow
+from video_contrast.hub import set_of_hub
 from video_contrast.storage.set_folder import Facts
 from video_contrast.storage.table_columns import lies_there, plain_name, with_ending
 from video_contrast.storage.table_file import ENCODING, SUFFIXES, read_table_file
@@ -103,8 +104,6 @@ def read_table(
     if path.suffix.lower() in SUFFIXES or not _HUB_NAME.fullmatch(name):
         raise UsageError(f"no such file: {source}")
     import datasets
-
-    from video_contrast.hub import set_of_hub
 
     with set_of_hub(name):
         rows = datasets.load_dataset(name, config or None, split=split or "test", streaming=streamed)
@@ -211,12 +210,8 @@ class VideoTable:
     def card_facts(self) -> Facts:
         """What the user says of the set for its card."""
         known = re.fullmatch(r"[a-z0-9]+(-[a-z0-9.]+)*", self.licence or "")
-        facts = {
-            "pretty_name": self.title,
-            "licence": self.licence,
-            "licence_id": self.licence if known else None,
-            "language": [self.language],
-        }
+        facts = {"pretty_name": self.title, "licence": self.licence, "language": [self.language]}
+        facts |= {"licence_id": self.licence} if known else {}
         return {name: value for name, value in facts.items() if value}
 
     def source_name(self) -> str:

@@ -16,6 +16,7 @@ from video_contrast.builders.sources.caption_table import CaptionTable, read_tab
 from video_contrast.builders.sources.clip_rows import TooManyCaptions, cut, read_block, read_splits
 from video_contrast.builders.sources.released import read_negatives, unmatched
 from video_contrast.errors import UsageError
+from video_contrast.perturbations.contrast import person_id
 from video_contrast.perturbations.contrast.caption_counts import decoded, shipped_counts
 from video_contrast.perturbations.contrast.generate import ClipCaptions, ProposedContrasts, own_counts
 from video_contrast.perturbations.contrast.proposal import Kind
@@ -153,6 +154,4 @@ def _casts_of(path: Path, clips: Sequence[CaptionedClip] | None) -> dict[str, di
 
 def read_casts(path: Path) -> dict[str, dict[str, str]]:
     """Returns movie -> name -> gender of a table with the columns movie (absent for one movie), name and gender."""
-    from video_contrast.perturbations.contrast import person_id
-
     return person_id.read_casts([{"movie": "", **row} for _, row in read_table(path)], Path(path).name)

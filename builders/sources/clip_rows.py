@@ -7,7 +7,7 @@ and each block of clips is a random sample of the set.
 import json
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from itertools import groupby
@@ -33,7 +33,6 @@ _SORTED = "SELECT * FROM rows WHERE split IS ? AND captions != '[]' ORDER BY ord
 _OF_TWO = """SELECT a.place, a.id, a.{0}, b.{0}, b.place FROM rows a
     JOIN (SELECT id, {0}, place, min(rowid) FROM rows GROUP BY id HAVING count(DISTINCT ifnull({0}, '')) > 1) b
     ON a.id = b.id AND a.{0} IS NOT b.{0} ORDER BY a.rowid LIMIT 1"""
-Order = Callable[[Span, str], object]  # span and movie of a clip -> by what clips are sorted
 
 
 class TooManyCaptions(Exception):
@@ -100,14 +99,8 @@ def caption_rows(table: CaptionTable, *, file: Path | None = None, most: int | N
         rows.execute("PRAGMA journal_mode = OFF")  # a reading that ends early is begun anew
         rows.execute("PRAGMA synchronous = OFF")
         rows.execute(_ROWS)
-        known: dict[str, int] = {}
-        order: Order = (
-            (lambda span, movie: digest("blocks", movie or span.id)[:8])
-            if file
-            else (lambda span, movie: known.setdefault(span.id, len(known)))
-        )
         faults: Faults = [] if file else None
-        first = _store(table, rows, order, most, faults)
+        first = _store(table, rows, most, faults)
         names = {name: name for (name,) in rows.execute("SELECT split FROM rows GROUP BY split ORDER BY min(rowid)")}
         if len(names) > 1 and (twice := rows.execute(_OF_TWO.format("split")).fetchone()):
             place, name, split, former, former_place = twice
@@ -146,9 +139,10 @@ def read_splits(
         return {split: clips for split, clips in splits.items() if clips}, stored.counts()
 
 
-def _store(table: CaptionTable, rows: sqlite3.Connection, order: Order, most: int | None, faults: Faults) -> TableRow:
-    """Stores every row of the table, which is streamed where there are `faults`; returns the first."""
+def _store(table: CaptionTable, rows: sqlite3.Connection, most: int | None, faults: Faults) -> TableRow:
+    """Stores every row of the table; returns the first. Where there are `faults`, it is streamed, and goes on disk."""
     first: TableRow | None = None
+    known: dict[str, int] = {}  # clips by their first rows
     batch: list[tuple[object, ...]] = []
     read = 0
 
@@ -165,9 +159,10 @@ def _store(table: CaptionTable, rows: sqlite3.Connection, order: Order, most: in
         read += len(captions)
         if most is not None and read > most:
             raise TooManyCaptions
+        ordered = known.setdefault(span.id, len(known)) if faults is None else digest("blocks", movie or span.id)[:8]
         batch.append(
             (
-                split, order(span, movie), span.id, row.place, span.path, span.start, span.end, span.name, span.guessed,
+                split, ordered, span.id, row.place, span.path, span.start, span.end, span.name, span.guessed,
                 movie, json.dumps(captions),
             )
         )  # fmt: skip

@@ -289,16 +289,9 @@ class PublishedItems:
     _places: dict[str, str] = field(default_factory=dict)
 
     def captions(
-        self,
-        row: Entry,
-        id: str,
-        video: VideoName,
-        *,
-        true: str,
-        negatives: Sequence[str],
-        kind: str = "contrast",
-        meta: Mapping[str, object] | None = None,
-    ) -> None:
+        self, row: Entry, id: str, video: VideoName, *, true: str, negatives: Sequence[str], kind: str,
+        meta: Mapping[str, object] = {},
+    ) -> None:  # fmt: skip
         """Adds the item of a true caption among false ones, at seeded places.
 
         `negatives`: the false ones; equal ones are taken once. Raises VideoContrastError: the id repeats.
@@ -313,21 +306,14 @@ class PublishedItems:
             different = list(dict.fromkeys(negatives))
             self.counts["repeated_negatives"] += len(negatives) - len(different)
             video = self._placed(video)
-            clip = CaptionedClip(id, captions=(), cluster=video.cluster, meta=meta or {}, **video.columns())
+            clip = CaptionedClip(id, captions=(), cluster=video.cluster, meta=meta, **video.columns())
             edits = [difference(true, text, "released") for text in different]
             self._end(contrasts_only_row(clip, true, edits, kind_of(kind, row.place), seed=self.seed))
 
     def answers(
-        self,
-        row: Entry,
-        id: str,
-        video: VideoName,
-        choice: Choice,
-        *,
-        kind: str = "answer",
-        group: str | None = None,
-        meta: Mapping[str, object] | None = None,
-    ) -> None:
+        self, row: Entry, id: str, video: VideoName, choice: Choice, *, kind: str, group: str | None = None,
+        meta: Mapping[str, object] = {},
+    ) -> None:  # fmt: skip
         """Adds the item of a question with its options in the released order.
 
         `choice`: its question, its options and the right one. Raises VideoContrastError: the key is outside the
@@ -344,20 +330,15 @@ class PublishedItems:
             self.counts["repeated_options"] += 1
         else:
             video, kind = self._placed(video), kind_of(kind, row.place)
+            kinds = ["true" if n == key else kind for n in range(len(texts))]
             ways = {"prompt": choice.prompt, "option": choice.option} if choice.question else {}
+            row_meta = {**meta, **{name: text for name, text in ways.items() if text}}
             self._end(
                 multiple_choice_row(
-                    id=id,
-                    candidates=texts,
-                    label=key,
-                    kinds=["true" if n == key else kind for n in range(len(texts))],
-                    cluster=video.cluster,
-                    meta={**(meta or {}), **{name: text for name, text in ways.items() if text}},
-                    group=group,
-                    question=choice.question or None,
-                    **video.columns(),
+                    id=id, candidates=texts, label=key, kinds=kinds, cluster=video.cluster, meta=row_meta, group=group,
+                    question=choice.question or None, **video.columns(),
                 )
-            )
+            )  # fmt: skip
 
     def retrieval(self, row: Entry, id: str, video: VideoName, captions: Sequence[str]) -> None:
         """Adds a clip with its captions, all true of it. Raises VideoContrastError: the id repeats; names the place."""

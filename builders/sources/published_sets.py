@@ -18,7 +18,7 @@ from video_contrast.builders.sources.published import (
     published_builder,
     release,
 )
-from video_contrast.files import Json, read_json
+from video_contrast.files import read_json
 
 
 @published_builder("vitatecs", configs=("vitatecs_mc",))
@@ -59,7 +59,8 @@ def vilma(published: PublishedSet, *, folder: Path, all_items: bool = False, pts
                     raise row.error("no proficiency test")
                 test = Entry(row.place, row.key, row.fields["proficiency"])
                 # as the authors' evaluation script filters
-                valid = _vilma_votes(row.get("mturk")) >= 2 and _vilma_votes(test.get("human")) >= 1
+                votes = [of if isinstance(of, dict) else {} for of in (row.get("mturk"), test.get("human"))]
+                valid = int(votes[0].get("caption", 0)) >= 2 and int(votes[1].get("caption", 0)) >= 1
                 video = _vilma_video(row, pts_rate, published.tables["folders"])
                 for config, entry in ((task, row), (f"{task}_proficiency", test)):
                     if config in tables and not (valid or all_items):
@@ -67,11 +68,6 @@ def vilma(published: PublishedSet, *, folder: Path, all_items: bool = False, pts
                     elif config in tables:
                         id, true, foils = f"{file}-{row.key}", entry.text("caption"), entry.texts("foils")
                         tables[config].captions(entry, id, video, true=true, negatives=foils, kind=file)
-
-
-def _vilma_votes(votes: Json) -> int:
-    """How many annotators chose the caption."""
-    return int(votes.get("caption", 0)) if isinstance(votes, dict) else 0
 
 
 def _vilma_video(row: Entry, rate: float, folders: Mapping[str, str]) -> VideoName:
