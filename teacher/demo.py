@@ -12,9 +12,12 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
+from video_contrast.builders import build
 from video_contrast.checkpoints import checkpoint_path
 from video_contrast.files import write_text
+from video_contrast.runner import score
 from video_contrast.storage import SetFolder, open_run
 from video_contrast.storage.run_figures import ACCURACY, AMONG_FIRST, MEAN_RANK, RECALLS, FigureKey, RunNumbers
 from video_contrast.teacher.run import teach
@@ -58,11 +61,6 @@ def run(
     default. `grouped`: half of the clips are reversals of the others, and both stand in one batch (`teach --group`).
     `clips, items`: how many to learn from, and questions a config. `changed`: settings other than `RECIPE`.
     """
-    import torch
-
-    from video_contrast.builders import build
-    from video_contrast.runner import score
-
     torch.set_num_threads(1)  # layers this small only lose by sharing them out, and one thread gives the same sums
     shared = shared or output
     dataset = shared / "set"
@@ -116,10 +114,10 @@ def changes(run: Path) -> dict[str, npt.NDArray[np.float64]]:
         if row["condition"] != "clean":
             continue
         true = row["scores"][row["label"]]
-        for score, kind in zip(row["scores"], row["kinds"], strict=True):
+        for cosine, kind in zip(row["scores"], row["kinds"], strict=True):
             for name, kinds in SWAPS.items():
                 if kind.startswith(kinds):
-                    by_swap[name].append(score - true)
+                    by_swap[name].append(cosine - true)
     return {name: np.array(values) for name, values in by_swap.items()}
 
 

@@ -22,9 +22,10 @@ from video_contrast.addresses import is_remote, open_binary, state_of, write_byt
 from video_contrast.builders.assembly.clip_contrasts import Attempt
 from video_contrast.builders.assembly.sharding import spread, world_size
 from video_contrast.builders.assembly.word_contrasts import Chosen, KindContrasts, WordEdits
+from video_contrast.builders.blocks.block_build import build_blocks
 from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut
 from video_contrast.builders.sources.caption_table import read_files, table_files
-from video_contrast.chat_model import Answer, AnswerStore, ChatModel, Conversation, Cost
+from video_contrast.chat_model import Answer, AnswerStore, ChatModel, ChatPool, Conversation, Cost
 from video_contrast.console import bar, counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path
@@ -95,8 +96,6 @@ def generate(dataset: str | Path, *, request: GenerateOptions, say: Callable[[st
     UsageError: options that do not go together, or several processes; VideoContrastError: a model cannot be had, the
     endpoints failed (what came is stored), or no negative is probable enough.
     """
-    from video_contrast.builders.blocks.block_build import build_blocks
-
     if world_size() > 1:  # each would ask, and pay, for all answers
         raise UsageError("generate works without torchrun: --executor slurm or ray shares it among machines")
     recipe = request.check()
@@ -136,8 +135,6 @@ def chat_of(request: GenerateOptions, recipe: NegativeRecipe, answers: str) -> C
     """The chat model, behind endpoints or here, whose answers go into a file below the output; None without one."""
     if request.generator != "llm":
         return None
-    from video_contrast.chat_model import ChatPool
-
     model, store = str(request.generator_model), AnswerStore(Path(request.output) / answers)
     if not request.endpoint:
         return _Listener(model) if request.dry_run else LocalChat(model, store=store)

@@ -93,10 +93,7 @@ class NegativeRecipe:
 
     def sources(self, corpus: Corpus) -> list[tuple[WordEdits | KindContrasts, str, int]]:
         """What makes negatives, each with its name in training and how many a caption gets; `corpus`: by video."""
-        targets: tuple[tuple[Kind, str, int], ...] = (
-            ("verb", "action", self.actions),
-            ("object", "object", self.objects),
-        )
+        targets: list[tuple[Kind, str, int]] = [("verb", "action", self.actions), ("object", "object", self.objects)]
         words = [(self.source(target, corpus), label, n) for target, label, n in targets if n]
         return [*words, *((KindContrasts(kind, self.seed), kind, 1) for kind in self.rules)]
 

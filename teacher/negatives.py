@@ -19,6 +19,9 @@ import pyarrow.parquet as pq
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.assembly.clip_contrasts import CANDIDATES, Attempt, ContrastGenerator, distinct
+from video_contrast.builders.shapes.captions import claim, write
+from video_contrast.builders.shapes.contrasts import negatives as of_scene
+from video_contrast.builders.shapes.shapes import scene_of
 from video_contrast.console import Say, counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path, read_json, write_json
@@ -118,10 +121,6 @@ def with_similarities(
 
 def _of_shapes(rows: ClipRows, recipe: NegativeRecipe) -> list[CaptionNegatives]:
     """From the grammar of the shapes world, each checked against the scene."""
-    from video_contrast.builders.shapes.captions import claim, write
-    from video_contrast.builders.shapes.contrasts import negatives as of_scene
-    from video_contrast.builders.shapes.shapes import scene_of
-
     streams = Streams()
     captions = []
     for row in rows:

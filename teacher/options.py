@@ -21,16 +21,11 @@ TEMPERATURE = 0.05  # of models without a logit scale
 PRESETS: dict[str, OptionValues] = {
     "none": {},
     "paper": {
-        "negatives": "10-action",
-        "generator": "mlm",
-        "generator_model": "FacebookAI/xlm-roberta-base",
-        "quality": "0",
-        "objective": "lgt",
-        "encoder": "sentence-transformers/bert-base-nli-mean-tokens",
-        "batch_size": 128,
+        "negatives": "10-action", "generator": "mlm", "generator_model": "FacebookAI/xlm-roberta-base", "quality": "0",
+        "objective": "lgt", "encoder": "sentence-transformers/bert-base-nli-mean-tokens", "batch_size": 128,
         "epochs": 5,
     },
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,12 +18,13 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
+from safetensors.torch import load_file, save_file
 from torch.utils.data import DataLoader
-from transformers import Trainer, TrainerControl, TrainingArguments
+from transformers import Trainer, TrainerControl, TrainerState, TrainingArguments
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path, read_json, write_json
@@ -33,9 +34,6 @@ from video_contrast.teacher.losses import losses
 from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.two_towers import Pairs
 from video_contrast.untyped import Tensor, TorchModel
-
-if TYPE_CHECKING:
-    from transformers import TrainerState
 
 WEIGHTS = "model.safetensors"
 Inputs = dict[str, Batch]  # "batch": a process's share
@@ -148,8 +146,6 @@ class TeachTrainer(Trainer):
 
     def restore(self, folder: Path) -> None:
         """The weights of a checkpoint."""
-        from safetensors.torch import load_file
-
         result = self.model.load_state_dict(load_file(folder / WEIGHTS), strict=False)
         absent = sorted(set(result.missing_keys) & {name for name, _ in _saved_tensors(self.model)})
         if absent or result.unexpected_keys:
@@ -159,8 +155,6 @@ class TeachTrainer(Trainer):
             )
 
     def _save(self, output_dir: str | None = None, state_dict: object = None) -> None:
-        from safetensors.torch import save_file
-
         if self.args.should_save:
             folder = Path(output_dir or self.args.output_dir)
             folder.mkdir(parents=True, exist_ok=True)
@@ -286,7 +280,7 @@ def same_run(output: Path, identity: Mapping[str, Any]) -> None:
         raise UsageError(f"{output} holds a run with other settings: {'; '.join(other)}; give another --output")
 
 
-def curves(state: "TrainerState") -> list[dict[str, float]]:
+def curves(state: TrainerState) -> list[dict[str, float]]:
     """The learning curves in a trainer's state: of each validation its figures, and the losses since the one before."""
     points: dict[int, dict[str, float]] = {}
     for entry in state.log_history:

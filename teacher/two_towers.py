@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
+import transformers
 from torch import nn
 from torch.nn import functional
 
@@ -18,7 +19,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.options import names_in
 from video_contrast.runner.kinds import all_kinds
 from video_contrast.runner.kinds.base import LoadOptions
-from video_contrast.runner.kinds.loading import load_model, load_processor
+from video_contrast.runner.kinds.loading import load_model, load_processor, pooled
 from video_contrast.runner.locate import check_peft, locate
 from video_contrast.teacher.options import TEMPERATURE, LoraOptions
 from video_contrast.untyped import Processor, Tensor, TorchModel
@@ -189,23 +190,18 @@ class Pairs(nn.Module):
     def _before(self, side: str, features: Callable[[], Tensor]) -> torch.Tensor:
         """What a model's features are before their projection, if it has one."""
         if (head := self.heads[side]) is None:
-            return _tensor(features())
+            return pooled(features())
         caught: list[torch.Tensor] = []
         hook = head.register_forward_pre_hook(lambda _, inputs: caught.append(inputs[0]))
-        output = _tensor(features())
+        output = pooled(features())
         hook.remove()
         if side not in self._checked:
-            if not caught or not torch.allclose(_tensor(head(caught[0])), output, atol=1e-3, rtol=1e-2):
+            if not caught or not torch.allclose(pooled(head(caught[0])), output, atol=1e-3, rtol=1e-2):
                 raise VideoContrastError(
                     f"teach cannot train {type(self.model).__name__}: its features are not what {HEADS[side]} gives"
                 )
             self._checked.add(side)
         return caught[0].flatten(1)
-
-
-def _tensor(output: Tensor) -> torch.Tensor:
-    rows = output if isinstance(output, torch.Tensor) else output.pooler_output
-    return rows.flatten(1)
 
 
 DEFAULT_FRAMES = 8
@@ -226,8 +222,6 @@ def load_checkpoint(model: str | Path) -> LoadedCheckpoint:
     `model_type` stands for: the one that `score` runs. Raises VideoContrastError: there is none, or it is of a kind
     that cannot be trained here.
     """
-    import transformers
-
     source = locate(str(model))
     dual, name = all_kinds()["dual_encoder"], source.architecture or None
     if source.model_type in dual.model_types and name not in dual.architectures:
