@@ -8,12 +8,14 @@ set is pushed; this file serves a set on a disk, and says with which checksums i
 import hashlib
 import json
 import re
+import uuid
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
 
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+import yaml
 
 from video_contrast.files import Json, JsonObject, sha256
 from video_contrast.hub_cards.markdown import licence_fields, render
@@ -43,8 +45,6 @@ _NAMES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M
 
 def dataset_card(record: SetRecord, folder: SetFolder) -> str:
     """The card of a built set as markdown, with example rows; its YAML carries configs, splits and features."""
-    import yaml
-
     facts = record.get("facts", {})
     header = yaml.safe_dump(front_matter(record, folder), sort_keys=True, allow_unicode=True, width=100)
     scores = _score_names([path for table in folder.tables() for path in folder.files(*table)])
@@ -76,16 +76,18 @@ def front_matter(record: SetRecord, folder: SetFolder) -> JsonObject:
 
     facts = record.get("facts", {})
     infos = {}
+    configs: list[JsonObject] = []
     for config, entry in record["configs"].items():
         splits = {split: datasets.SplitInfo(name=split, **size) for split, size in entry["splits"].items()}
         total = sum(size["num_bytes"] for size in entry["splits"].values())
         infos[config] = datasets.DatasetInfo(
-            features=table_features(entry["layout"], filter(entry.get, OPTIONAL)),
-            splits=datasets.SplitDict(splits),
-            config_name=config,
-            download_size=total,
-            dataset_size=total,
-        )
+            features=table_features(entry["layout"], filter(entry.get, OPTIONAL)), splits=datasets.SplitDict(splits),
+            config_name=config, download_size=total, dataset_size=total,
+        )  # fmt: skip
+        # `datasets` takes a folder for one that it has read before where the cards are equal, not the tables
+        content = f"rows {_content(folder, config, list(splits))}"
+        files = [{"split": split, "path": f"{config}/{split}-*.parquet"} for split in splits]
+        configs.append({"config_name": config, "description": content, "data_files": files})
     rows = sum(size["num_examples"] for entry in record["configs"].values() for size in entry["splits"].values())
     card = DatasetCardData(
         pretty_name=facts.get("pretty_name") or record["builder"],
@@ -96,15 +98,6 @@ def front_matter(record: SetRecord, folder: SetFolder) -> JsonObject:
     )
     DatasetInfosDict(infos).to_dataset_card_data(card)
     front: JsonObject = card.to_dict()  # type: ignore[no-untyped-call]  # of huggingface_hub
-    configs: list[JsonObject] = [
-        {
-            "config_name": config,
-            # `datasets` takes a folder for one that it has read before where the cards are equal, not the tables
-            "description": f"rows {_content(folder, config, list(entry['splits']))}",
-            "data_files": [{"split": split, "path": f"{config}/{split}-*.parquet"} for split in entry["splits"]],
-        }
-        for config, entry in record["configs"].items()
-    ]
     if configs:
         configs[0]["default"] = True  # what `load_dataset(REPO)` without a config loads
     licence = facts.get("licence_id") or facts.get("licence")
@@ -127,8 +120,6 @@ def canary(record: SetRecord, folder: SetFolder) -> str:
 
     A model that completes it has read the set. What an audit adds beside the built configs does not change it.
     """
-    import uuid
-
     facts = record.get("facts", {})
     if facts.get("canary"):
         return str(facts["canary"])
@@ -184,8 +175,6 @@ def scored_split(splits: Iterable[str]) -> str:
 
 def evaluation(record: SetRecord) -> str:
     """The set's `eval.yaml`: a task a config and score, on the split that is scored."""
-    import yaml
-
     facts = record.get("facts", {})
     tasks: list[dict[str, object]] = []
     for config, entry in record["configs"].items():

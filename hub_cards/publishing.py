@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
@@ -26,6 +27,7 @@ from video_contrast.hub import of_the_connection
 from video_contrast.hub_cards.markdown import licence_fields, render
 from video_contrast.storage import SetFolder
 from video_contrast.storage.set_folder import CARD, CROISSANT, PLAYED
+from video_contrast.version import __version__
 from video_contrast.video import Clip
 
 if TYPE_CHECKING:
@@ -175,42 +177,34 @@ def client_api() -> "HfApi":
 @contextmanager
 def explained(repo: str, *, resumable: bool = False) -> Iterator[None]:
     """Turns the Hub client's errors into a `VideoContrastError`, one sentence that says what to do."""
+    from huggingface_hub import errors
+
+    again = "; run the same command again, what was sent is not sent again" if resumable else ""
     try:
         yield
     except Exception as error:
-        again = "; run the same command again, what was sent is not sent again" if resumable else ""
-        explanation = _explanation(error, repo, again)
-        if explanation is None:
+        # Of a file that could not be uploaded the client says which, and has the reason as the cause.
+        reason = error.__cause__ if type(error) is RuntimeError and error.__cause__ is not None else error
+        of_http = isinstance(reason, errors.HfHubHTTPError)
+        status = getattr(getattr(reason, "response", None), "status_code", 0)
+        if isinstance(reason, errors.HFValidationError):
+            raise UsageError(f"{repo!r} is not a repository's name: {reason}") from error
+        if isinstance(reason, errors.LocalTokenNotFoundError):
+            explanation = "not logged in; run `hf auth login` or set HF_TOKEN"
+        elif isinstance(reason, errors.OfflineModeIsEnabled):
+            explanation = "HF_HUB_OFFLINE is set, so nothing can be sent; unset it"
+        elif of_http and status in (401, 403):
+            log_in = "log in with `hf auth login`, with a token that may write to it"
+            explanation = f"no permission to write there (HTTP {status}); {log_in}"
+        elif of_http and status == 404:
+            explanation = "no such repository or branch, or no permission to see it (HTTP 404)"
+        elif of_http:
+            explanation = f"the Hub answered HTTP {status}{again}"
+        elif isinstance(reason, Exception) and of_the_connection(reason):
+            explanation = f"the connection broke ({type(reason).__name__}){again}"
+        else:
             raise
-        raise explanation from error
-
-
-def _explanation(error: BaseException, repo: str, again: str) -> VideoContrastError | None:
-    """What an error of the Hub's client means for the user; None for any other error."""
-    from huggingface_hub import errors
-
-    if type(error) is RuntimeError and error.__cause__ is not None:
-        # a file that could not be uploaded: the client says which, and has the reason as the cause
-        return _explanation(error.__cause__, repo, again)
-    if isinstance(error, errors.LocalTokenNotFoundError):
-        return VideoContrastError(f"{repo}: not logged in; run `hf auth login` or set HF_TOKEN")
-    if isinstance(error, errors.HFValidationError):
-        return UsageError(f"{repo!r} is not a repository's name: {error}")
-    if isinstance(error, errors.OfflineModeIsEnabled):
-        return VideoContrastError(f"{repo}: HF_HUB_OFFLINE is set, so nothing can be sent; unset it")
-    if isinstance(error, errors.HfHubHTTPError):
-        status = error.response.status_code if error.response is not None else 0
-        if status in (401, 403):
-            return VideoContrastError(
-                f"{repo}: no permission to write there (HTTP {status}); log in with `hf auth login`, with a token that "
-                "may write to it"
-            )
-        if status == 404:
-            return VideoContrastError(f"{repo}: no such repository or branch, or no permission to see it (HTTP 404)")
-        return VideoContrastError(f"{repo}: the Hub answered HTTP {status}{again}")
-    if isinstance(error, Exception) and of_the_connection(error):
-        return VideoContrastError(f"{repo}: the connection broke ({type(error).__name__}){again}")
-    return None
+        raise VideoContrastError(f"{repo}: {explanation}") from error
 
 
 def _chunks(files: Sequence[tuple[str, Path]]) -> Iterator[list[tuple[str, Path]]]:
@@ -357,15 +351,12 @@ def space_card(name: str, *, body: str = "") -> str:
     Without a `body` of its own the card holds the metric's one-line summary.
     """
     from video_contrast.metrics.evaluate_modules import module
-    from video_contrast.version import __version__
 
     return render("space.md.jinja", module=module(name), gradio=gradio_version(), version=__version__, body=body)
 
 
 def gradio_version() -> str:
     """The version of Gradio that a Space asks for: the installed one, else the one that pages were written for."""
-    from importlib.metadata import PackageNotFoundError, version
-
     try:
         return version("gradio")
     except PackageNotFoundError:

@@ -7,9 +7,12 @@ another step (`video-contrast push RUN MODEL`), by default as a pull request, si
 import re
 from pathlib import Path
 
+import yaml
+
 from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json
+from video_contrast.hub_cards import publishing
 from video_contrast.hub_cards.markdown import render
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_figures import ACCURACY, MAIN, FigureKey, RunNumbers, Score, leading
@@ -181,11 +184,9 @@ def push_certificate(path: Path, repo: str, *, pull_request: bool = True) -> str
 
 def _pushed(path: Path, repo: str, folder: str, message: str, pull_request: bool) -> str:
     """Sends a file to a folder of a model's repository; returns the address of the pull request or commit."""
-    from video_contrast.hub_cards.publishing import client_api, explained
-
     name = f"{folder}/{path.name}"
-    with explained(repo):
-        commit = client_api().upload_file(
+    with publishing.explained(repo):
+        commit = publishing.client_api().upload_file(
             path_or_fileobj=path, path_in_repo=name, repo_id=repo, commit_message=message, create_pr=pull_request
         )
     return str(commit.pr_url or commit.commit_url)
@@ -218,6 +219,4 @@ def _frames(record: RunRecord) -> int:
 
 
 def _yaml(value: object) -> str:
-    import yaml
-
     return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=1000)
