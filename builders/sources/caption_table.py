@@ -16,8 +16,8 @@ from video_contrast.builders.assembly.captioned_clip import VideoSpan
 from video_contrast.console import counted, note
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, is_safe_relative
-from video_contrast.rows import AnyRow
 from video_contrast.hub import set_of_hub
+from video_contrast.rows import AnyRow
 from video_contrast.storage.set_folder import Facts
 from video_contrast.storage.table_columns import lies_there, plain_name, with_ending
 from video_contrast.storage.table_file import ENCODING, SUFFIXES, read_table_file
