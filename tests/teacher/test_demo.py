@@ -26,7 +26,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     root = tmp_path_factory.mktemp("demo")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("video_contrast.teacher.run.plot_curves", lambda output: None)  # as in the tests (conftest.py)
-        patch.setattr("video_contrast.builders.build", partial(builders.build, gallery=8))  # of 100 clips
+        patch.setattr(demo, "build", partial(builders.build, gallery=8))  # of 100 clips
         return root, demo.run(root / "whole", shared=root, **SMALL)
 
 
