@@ -39,10 +39,11 @@ _FAMILIES = 4  # runs of one, two, three words, and of three letters
 _FIRST_WEIGHT = 0.1  # of evenness, of each family
 _CHANCE = 1.05  # unevenness of a set at first, 1.0 if each run fell on caption and contrast by a fair coin
 _SETTLED = 2  # sweeps after which it follows the share of captions that are told
-_TOLD = 0.48  # that share; models that are trained tell some .02 more
+_TOLD = 0.46  # that share; models that are trained tell more
 _FOLLOWS = 2.0  # how fast: log of unevenness a share
 _SMOOTHED = 2.0  # times by which the unevenness of a run is smoothed: what stands there once teaches nothing
 _FEW_RUNS = 30.0  # by which that of a set is smoothed
+_COMMON = 40  # times from which on a run has a weight of its own, too
 _SLOTS = 1 << 19  # numbers of the runs of a family, and of the names, in sets that are built in blocks
 _TOGETHER = 10  # items of such sets that choose at the same time
 
@@ -157,6 +158,7 @@ class _Balance:
         self._least = least
         self._families = families
         self._weights = np.full(_FAMILIES, _FIRST_WEIGHT)
+        self._own_weights = np.ones(len(families))  # beside that of the family, of common runs ("add" in recipes)
         self._weight_of_run = self._weights[families]
         self._net, self._size = np.zeros(len(families)), np.zeros(len(families))
         self._times = np.zeros(names)
@@ -222,7 +224,7 @@ class _Balance:
         return float(np.sign(self._net[runs] / (self._size[runs] + _SMOOTHED) @ rated.changes[own]) + 1) / 2
 
     def weigh(self) -> None:
-        """Weighs a family of runs more where it is less even than chance, less where it is more so."""
+        """Weighs a family of runs, and common runs, more where they are less even than chance, less where more."""
         told, self._told, self._sweeps = self._told / max(1, self._items), 0.0, self._sweeps + 1
         if self._sweeps > _SETTLED:
             self._chance *= min(1.07, max(0.93, exp(_FOLLOWS * (_TOLD - told))))
@@ -232,7 +234,10 @@ class _Balance:
         by_chance = np.bincount(families, size / (size + _SMOOTHED), _FAMILIES)
         ratio = (uneven + _FEW_RUNS) / (self._chance * by_chance + _FEW_RUNS)
         self._weights *= ratio.clip(0.2, 5.0) ** 2
-        self._weight_of_run = self._weights[self._families]
+        common = self._size >= _COMMON
+        unevenness = (self._net[common] ** 2 / self._size[common] + 1) / 2
+        self._own_weights[common] = np.maximum(1, self._own_weights[common] * np.sqrt(unevenness).clip(0.7, 2.0))
+        self._weight_of_run = self._weights[self._families] * self._own_weights
 
 
 def _chosen(rows: NDArray[np.int64]) -> list[int]:
