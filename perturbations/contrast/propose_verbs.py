@@ -78,6 +78,9 @@ def _eligible(
 ) -> list[VerbChoice]:
     """The choices for a verb that no rule rejects. `others` are the groups of the clip's other units."""
     clip, reading = proposed.clip, proposed.clip.readings[index]
+    written = _written(slot, reading, evidence) if proposed.replacements is None else []
+    if slot.frame == "o" and not written:
+        return []
     rules = _Rules(clip, reading, slot, others, evidence)
 
     def rejection_of_model(choice: VerbChoice) -> str | None:
@@ -87,7 +90,6 @@ def _eligible(
     rejection = rules.rejection if proposed.replacements is None else rejection_of_model
     trial = Trial[VerbChoice](proposed, index, slot, rejection)
     if proposed.replacements is None:
-        written = _written(slot, reading, evidence)
         trial.take(written, most=_WRITTEN)
         if slot.frame == "o":
             return trial.choices
@@ -147,6 +149,8 @@ def _misuse(slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> str | Non
 def _written(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> list[VerbChoice]:
     """The lexicon's written swaps of a verb, in a seeded order that prefers the first ones."""
     choices = list(_swaps(slot, reading, evidence))
+    if len(choices) < 2:
+        return choices
     jitter = _streams.at("written swaps", reading.caption, slot.place).random(len(choices))
     return [choices[n] for n in np.argsort(jitter + np.arange(len(choices)) / 40).tolist()]
 

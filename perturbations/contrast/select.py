@@ -249,6 +249,7 @@ def _uneven(net: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.f
     return (net**2 - size) / (size + _SMOOTHED)
 
 
+@lru_cache(1 << 16)
 def _slot_of_run(run: Run) -> int:
     return int(run[0]) * _SLOTS + crc32(run[1:].encode("utf-8", "surrogatepass")) % _SLOTS
 
