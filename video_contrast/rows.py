@@ -351,8 +351,9 @@ def _of_texts(texts: Any, column: str, at_least: int) -> Problems:  # what a tab
 def _of_choice(row: AnyRow) -> Problems:
     candidates, label, kinds = row["candidates"], row["label"], row["kinds"]
     yield from _of_texts(candidates, "candidates", 2)
+    places: dict[str, int] = {}
     for position, text in enumerate(candidates):
-        if (first := list(candidates).index(text)) < position:
+        if (first := places.setdefault(text, position)) < position:
             yield "candidates", f"{position} equals {first}: {text!r}"
     if not isinstance(label, int) or not 0 <= label < len(candidates):
         yield "label", f"{label!r} is not one of 0..{len(candidates) - 1}"

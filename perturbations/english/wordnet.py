@@ -96,8 +96,9 @@ def _load(paths: tuple[str, ...]) -> WordNet:
     for name in (*names, "index.sense"):
         for place in (f"corpora/wordnet/{name}", f"corpora/wordnet.zip/wordnet/{name}"):
             with suppress(LookupError), nltk.data.find(place).open() as handle:
-                contents.setdefault(name, handle.read())
-        if name not in contents:
+                contents[name] = handle.read()
+                break
+        else:
             raise VideoContrastError(
                 f"WordNet's data is needed, which is not in NLTK's folders ({', '.join(paths)}): run {COMMAND}"
             )

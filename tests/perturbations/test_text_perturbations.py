@@ -2,6 +2,7 @@
 
 import json
 import re
+import zipfile
 from importlib.resources import files
 from pathlib import Path
 
@@ -235,6 +236,17 @@ def test_without_wordnet_the_error_names_the_command(name, monkeypatch, tmp_path
     monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
     with pytest.raises(VideoContrastError, match=r"python -m nltk\.downloader wordnet"):
         one(name, "a big dog runs")
+
+
+def test_unpacked_wordnet_is_read_without_the_archive_that_lies_beside_it(nltk_data, monkeypatch, tmp_path):
+    import nltk.data
+
+    folder = tmp_path / "corpora"
+    with zipfile.ZipFile(nltk_data / "corpora" / "wordnet.zip") as archive:
+        archive.extractall(folder)
+    (folder / "wordnet.zip").write_bytes(b"a download that was broken off")
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
+    assert one("swap_syn_wordnet", "a small child sprints") != "a small child sprints"
 
 
 def test_wordnet_swaps_keep_the_form_in_paper_and_not_in_released(nltk_data, monkeypatch):

@@ -380,8 +380,9 @@ def _checked(entry: Entry, label: int | Fault) -> tuple[list[str], int]:
             raise Fault("an empty candidate", f"candidate {n} is empty")
     if len(texts) < 2:
         raise Fault("fewer than two candidates", f"it has {counted(len(texts), 'candidate')}")
+    places: dict[str, int] = {}
     for n, text in enumerate(texts):
-        if (first := texts.index(text)) < n:
+        if (first := places.setdefault(text, n)) < n:
             raise Fault("identical candidates", f"candidate {n} equals candidate {first}: {text!r}")
     if isinstance(label, Fault):
         raise label
