@@ -19,6 +19,7 @@ _SAID_AGAIN = 10.0  # videos by which captions that say a word again are smoothe
 _PRIOR = 1.5  # videos by which observed and expected are smoothed
 _CACHED = 1 << 18
 _KEPT = 1 << 16
+_ROWS = 1 << 10
 _ORDERED = {"topic": ("verb", "noun"), "words2": ("words1", "words1")}  # pairs whose order counts -> their items
 _NOWHERE = (np.array([], dtype=int), np.array([]))
 _PEERS = 150  # nouns that may take a noun's place
@@ -106,6 +107,7 @@ class Evidence:
         self.category = lru_cache(_CACHED)(self.category)  # type: ignore[method-assign]
         self.takes = lru_cache(_CACHED)(self.takes)  # type: ignore[method-assign]
         self.lift = lru_cache(_CACHED)(self._lift)
+        self._verb_row = lru_cache(_ROWS)(self._find_verb_row)
         self._videos = max(counts.get("noun", ""), 1)
         self._size = log(sum(counts.tables["words1"].values()) + 1)
         self._log = lru_cache(_CACHED)(self._find_log)
@@ -351,6 +353,38 @@ class Evidence:
         observed = tables[table].get(f"{first}\t{other}", 0)
         expected = tables[of_first].get(first, 0) * tables[of_other].get(other, 0) / self._videos
         return log((observed + _PRIOR) / (expected + _PRIOR))
+
+    def verb_lifts(self, groups: Sequence[tuple[str, Sequence[str]]], verbs: Sequence[str]) -> list[list[float]]:
+        """Each verb's mean lift with the nouns ("topic") or verbs ("verbs") of each group, a table and names."""
+        at = np.array([self._verb_places.get(verb, 0) for verb in verbs])
+        rows = [[self._verb_row(table, name)[at] for name in names] for table, names in groups]
+        means = [sum(of_group) / len(of_group) if of_group else np.zeros(len(verbs)) for of_group in rows]
+        return list(np.stack(means, 1).tolist())
+
+    def _find_verb_row(self, table: str, name: str) -> np.ndarray:
+        """The lift of every verb with a noun or verb; a verb that was not counted comes first."""
+        observed, counts = np.zeros(len(self._verb_places)), self.counts
+        beside = self._beside[table].get(name, {})
+        observed[[self._verb_places.get(verb, 0) for verb in beside]] = list(beside.values())
+        observed[0] = 0.0
+        share = counts.get("noun" if table == "topic" else "verb", name) / self._videos
+        return np.log((observed + _PRIOR) / (self._verb_totals * share + _PRIOR))
+
+    @cached_property
+    def _verb_places(self) -> dict[str, int]:
+        return {verb: n for n, verb in enumerate(["", *(verb for verb in self.counts.tables["verb"] if verb)])}
+
+    @cached_property
+    def _verb_totals(self) -> np.ndarray:
+        return np.array([self.counts.get("verb", verb) if verb else 0 for verb in self._verb_places], dtype=float)
+
+    @cached_property
+    def _beside(self) -> dict[str, dict[str, dict[str, int]]]:
+        """Table -> noun or verb -> the verbs that captions of the same videos say."""
+        beside = {name: _indexed(self.counts.tables[name], 1) for name in ("topic", "verbs")}
+        for first, others in _indexed(self.counts.tables["verbs"], 0).items():
+            beside["verbs"][first] = others | beside["verbs"].get(first, {})
+        return beside
 
     @cached_property
     def _contexts(self) -> dict[str, dict[str, float]]:

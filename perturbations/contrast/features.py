@@ -1,5 +1,6 @@
 """What the judge reads of a proposed edit: plain numbers between about -1 and 1, each with a name."""
 
+from collections.abc import Sequence
 from math import log1p
 
 from video_contrast.perturbations.contrast.clip import CaptionReading
@@ -17,23 +18,30 @@ _SIZES = "thab"
 _WELL_KNOWN = 20  # videos that say a verb
 MOST_CHANGE = 1.5  # of "run change"
 _NONE: dict[str, int] = {}
+_LIFTS = ("topic", "other verb with", "lift")
 
 
 class VerbFeatures:
     """The features of what may replace one verb of a caption; what all choices share is computed once.
 
-    Features that a choice does not name are 0. `shared`: the features of what is replaced.
+    Features that a choice does not name are 0. `choices`: all of them. `shared`: the features of what is replaced.
     """
 
-    def __init__(self, reading: CaptionReading, slot: VerbSlot, evidence: Evidence) -> None:
+    def __init__(
+        self, reading: CaptionReading, slot: VerbSlot, choices: Sequence[VerbChoice], evidence: Evidence
+    ) -> None:
         self._reading, self._slot, self._evidence = reading, slot, evidence
         units_of, totals = evidence.units_of, evidence.noun_total
         self._gap, self._doer = _gap(reading, slot, evidence), slot.subject or "person"
         self._uses = frozenset(evidence.uses(slot.noun)) if slot.noun else frozenset()
         self._seen = [(units_of.get(noun, _NONE), totals.get(noun, 0)) for noun in (slot.noun, "")]
         others = [other for other in reading.verbs if other.place != slot.place]
-        self._nouns, self._verbs = reading.counted_nouns(evidence.counts), [other.verb for other in others]
-        self._meanings = evidence.lexicon.meanings(slot.unit, slot.noun)
+        beside = ("topic", reading.counted_nouns(evidence.counts)), ("verbs", [other.verb for other in others])
+        verbs = list(dict.fromkeys(evidence.facts(choice.unit).verb for choice in choices))
+        lifts = evidence.verb_lifts([*beside, ("verbs", [slot.verb])], verbs)
+        self._lifts = {
+            verb: dict(zip(_LIFTS, of_verb, strict=True)) for verb, of_verb in zip(verbs, lifts, strict=True)
+        }
         self._known = float(evidence.knows(slot.unit))
         self._changes = evidence.facts(slot.unit).features.get("changes something", 1.0)
         self._size = len(reading.caption[slot.start : slot.end].split())
@@ -71,13 +79,11 @@ class VerbFeatures:
         seen, noun_total = self._seen[alone]
         whole = f"{unit} {keeps}" if keeps else unit
         total = evidence.unit_total.get(whole, 0)
-        facts, lift = evidence.facts(unit), evidence.lift
-        known, verb = facts.features, facts.verb
+        facts = evidence.facts(unit)
+        known = facts.features
         features = {
             **known,
-            "topic": _mean([lift("topic", verb, noun) for noun in self._nouns]),
-            "other verb with": _mean([lift("verbs", verb, other) for other in self._verbs]),
-            "lift": lift("verbs", verb, slot.verb),
+            **self._lifts[facts.verb],
             **self._reason(choice),
             "goes with noun": evidence.surprise("object", seen.get(whole, 0), total, noun_total),
             "unit known": log1p(total) / 5,
@@ -98,7 +104,7 @@ class VerbFeatures:
     def _reason(self, choice: VerbChoice) -> dict[str, float]:
         """The lexicon's reason why two units exclude each other."""
         slot, evidence = self._slot, self._evidence
-        reason = evidence.lexicon.exclusion(self._meanings, evidence.lexicon.meanings(choice.unit, slot.noun))
+        reason = evidence.excludes(slot.unit, choice.unit, slot.noun)
         if not reason and slot.frame == "p" and choice.keeps:
             reason = evidence.excludes(slot.unit.rpartition(" ")[0], choice.unit)
         reasons = {"any reason": 1.0, f"reason {reason}": 1.0} if reason else {"no reason": self._known}

@@ -286,7 +286,7 @@ def given_proposal(reading: CaptionReading, edit: Edit, evidence: Evidence) -> t
         words = _words(reading.caption, edit, verb)
         choice = verb_choice(words, verb, reading, evidence) if words else None
         if choice is not None:
-            add_verb(proposed, 0, verb, choice, VerbFeatures(reading, verb, evidence), load_judge("verb"))
+            add_verb(proposed, 0, verb, choice, VerbFeatures(reading, verb, [choice], evidence), load_judge("verb"))
             return "verb", proposed.proposals[0]
     for thing in reading.things:
         words = _words(reading.caption, edit, thing)

@@ -57,7 +57,7 @@ def propose_verbs(proposed: ClipProposals, evidence: Evidence, judge: Judge) -> 
             others = frozenset(group for unit in clip.units if unit != slot.unit for group in groups[unit])
             choices = _eligible(proposed, index, slot, others, evidence)
             if choices:
-                measured = VerbFeatures(reading, slot, evidence)
+                measured = VerbFeatures(reading, slot, choices, evidence)
                 shared = judge.logits(measured.shared)
                 for choice in choices:
                     add_verb(proposed, index, slot, choice, measured, judge, shared)

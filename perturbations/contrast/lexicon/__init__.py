@@ -393,32 +393,24 @@ class Lexicon:
         >>> lexicon.excludes("chop", "slice"), lexicon.excludes("sing", "dance")
         (None, None)
         """
-        return self.exclusion(self.meanings(first, noun, subject), self.meanings(second, noun, subject))
+        one, other = self.actions(first), self.actions(second)
+        if len(one) != 1:  # else it has one meaning, whatever the object
+            one = self._meanings(first, noun, subject)
+        if len(other) != 1:
+            other = self._meanings(second, noun, subject)
+        return self._exclusion(one, other)
 
-    def exclusion(self, first: Iterable[Action], other: Iterable[Action]) -> str | None:
-        """`excludes` of what two units mean (`meanings`)."""
-        pairs = []
-        for one in first:
-            for another in other:
-                if one.group == another.group or not (one.seen and another.seen):
-                    return None
-                pairs.append((one, another))
+    def _exclusion(self, first: tuple[Action, ...], other: tuple[Action, ...]) -> str | None:
+        pairs = [(one, another) for one in first for another in other]
+        if any(one.group == another.group or not (one.seen and another.seen) for one, another in pairs):
+            return None
         if len(pairs) > 1:
             pairs = [pair for pair in pairs if (pair[0].frame == "i") == (pair[1].frame == "i")] or pairs
         reasons = [self._reason(one, another) for one, another in pairs]
         return reasons[0] if reasons and all(reasons) else None
 
-    def meanings(self, unit: str, noun: str = "", subject: str = "person") -> tuple[Action, ...]:
-        """The actions of a unit that take a subject and an object, where there are any; else all that it has.
-
-        Args:
-            unit: a verb unit; one that the table lacks ("stir with") has the actions of its verb.
-            noun, subject: as of `excludes`.
-        """
-        actions = self.actions(unit)
-        return self._meanings(unit, noun, subject) if len(actions) != 1 else actions
-
     def _find_meanings(self, unit: str, noun: str, subject: str) -> tuple[Action, ...]:
+        """Those that take subject and noun; of a unit that the table lacks ("stir with"), those of its verb."""
         actions = self.actions(unit)
         if not actions:
             verb, _, preposition = unit.rpartition(" ")
