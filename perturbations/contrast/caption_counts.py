@@ -27,7 +27,7 @@ from itertools import combinations, islice, pairwise, product
 from pathlib import Path
 
 from video_contrast.files import write_bytes
-from video_contrast.perturbations.contrast.slots import VerbSlot, introduction, subject_key, verb_slots
+from video_contrast.perturbations.contrast.slots import introduction, subject_key, verb_slots
 from video_contrast.perturbations.english import Sentence
 
 # Table -> videos that an entry needs to be kept: rarer ones are slips, and nobody's sentence.
@@ -113,8 +113,14 @@ def _keys(sentences: Sequence[Sentence]) -> dict[str, set[str]]:
     nouns: set[str] = set()
     for sentence in sentences:
         for slot in verb_slots(sentence):
-            _add_verb(slot, keys)
             verbs.add(slot.verb)
+            if slot.rejection_reason in ("object not found by the parser", "form not known", "shares its object"):
+                continue
+            objects = {slot.noun, slot.noun.split(" ")[-1]} if slot.frame != "i" else {""}
+            keys["object"].update(f"{slot.unit}\t{name}" for name in objects)
+            if slot.subject:
+                keys["subject"].add(f"{slot.subject}\t{slot.unit}")
+            keys["tail"].update(f"{slot.verb}\t{tail.preposition}" for tail in slot.tails)
         for place in sentence.noun_phrases():
             word, key = sentence.words[place], sentence.noun_key(place)
             names = {key, word.lemma} - {""}
@@ -135,16 +141,6 @@ def _keys(sentences: Sequence[Sentence]) -> dict[str, set[str]]:
         keys["nouns"].update(map("\t".join, combinations(sorted(nouns), 2)))
     keys["topic"].update(map("\t".join, product(sorted(verbs), sorted(nouns))))
     return keys
-
-
-def _add_verb(slot: VerbSlot, keys: dict[str, set[str]]) -> None:
-    if slot.rejection_reason in ("object not found by the parser", "form not known", "shares its object"):
-        return
-    names = {slot.noun, slot.noun.split(" ")[-1]} if slot.frame != "i" else {""}
-    keys["object"].update(f"{slot.unit}\t{name}" for name in names)
-    if slot.subject:
-        keys["subject"].add(f"{slot.subject}\t{slot.unit}")
-    keys["tail"].update(f"{slot.verb}\t{tail.preposition}" for tail in slot.tails)
 
 
 @cache

@@ -227,8 +227,7 @@ def _propose(
     of_clip = ClipProposals(clip, replacements, least=wanted, generator=name, unfit=unfit_of)
     if len(unfit_of) < len(clip.readings):  # else nothing stays: a caption of 100 kB would take minutes
         (propose_verbs if proposed.kind == "verb" else propose_objects)(of_clip, evidence, judge)
-    reasons = [(reason, "") for reason in unfit_of.values()]
-    reasons += of_clip.reasons
+    reasons = [*((reason, "") for reason in unfit_of.values()), *of_clip.reasons]
     listed = sorted(of_clip.proposals, key=lambda item: (-item.probability, item.index, item.text))
     good = [item for item in listed if item.probability >= least]
     proposed.reasons.update(reason for reason, _ in reasons)
@@ -266,21 +265,22 @@ def judged_edits(captions: Sequence[str], edits: Sequence[Edit]) -> list[dict[st
 
     Returns the two numbers of each edit that replaces a verb by a verb or a thing by a thing; nothing for others.
     """
-    readings = {sentence.caption: CaptionReading(sentence) for sentence in parse(list(dict.fromkeys(captions)))}
-    scores = []
-    for caption, edit in zip(captions, edits, strict=True):
-        judged = given_proposal(readings[caption], edit, shipped_evidence())
-        numbers: dict[str, float] = {}
-        if judged is not None:
-            kind, proposal = judged
+    scores: list[dict[str, float]] = [{} for _ in edits]
+    for numbers, given in zip(scores, given_proposals(captions, edits), strict=True):
+        if given is not None:
+            kind, proposal = given
             falsity = load_judge(kind).falsity(proposal.features)
-            numbers = {"probability": round(proposal.probability, 4), "falsity": round(falsity, 4)}
-        scores.append(numbers)
+            numbers |= {"probability": round(proposal.probability, 4), "falsity": round(falsity, 4)}
     return scores
 
 
-def given_proposal(reading: CaptionReading, edit: Edit, evidence: Evidence) -> tuple[Kind, Proposal] | None:
-    """An edit as a proposal; None where it is not of one verb or one thing."""
+def given_proposals(captions: Sequence[str], edits: Sequence[Edit]) -> list[tuple[Kind, Proposal] | None]:
+    """The edit of each caption as a proposal; None where it is not of one verb or one thing."""
+    readings = {sentence.caption: CaptionReading(sentence) for sentence in parse(list(dict.fromkeys(captions)))}
+    return [_given_proposal(readings[c], edit, shipped_evidence()) for c, edit in zip(captions, edits, strict=True)]
+
+
+def _given_proposal(reading: CaptionReading, edit: Edit, evidence: Evidence) -> tuple[Kind, Proposal] | None:
     proposed = ClipProposals(ClipReading("", [reading]))
     for verb in replaceable(reading, whole=True):
         words = _words(reading.caption, edit, verb)

@@ -11,12 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.perturbations.contrast.clip import CaptionReading
 from video_contrast.perturbations.contrast.edit import Edit
-from video_contrast.perturbations.contrast.generate import given_proposal, shipped_evidence
+from video_contrast.perturbations.contrast.generate import given_proposals
 from video_contrast.perturbations.contrast.judge import INTERCEPT, PUTS_IN, Judge, load_judge
 from video_contrast.perturbations.contrast.proposal import Features, Kind, put_in
-from video_contrast.perturbations.english import parse
 
 _SHIPPED = 50.0  # precision of the prior of shipped weights: 1 / `STRENGTH` of benchmarks/judge.py
 _OWN = 1.0  # of the intercept, which says how strict a reader is, and of words that are put in
@@ -36,13 +34,11 @@ def trained_judges(votes: Sequence[ContrastVote]) -> dict[Kind, Judge]:
 
     Votes on anything but one verb or one thing are left aside.
     """
-    sentences = parse(list(dict.fromkeys(vote.caption for vote in votes)))
-    readings = {sentence.caption: CaptionReading(sentence) for sentence in sentences}
     of_kind: dict[Kind, list[tuple[Features, ContrastVote]]] = {}
-    for vote in votes:
-        judged = given_proposal(readings[vote.caption], vote.edit, shipped_evidence())
-        if judged is not None:
-            kind, proposal = judged
+    judged = given_proposals([vote.caption for vote in votes], [vote.edit for vote in votes])
+    for vote, given in zip(votes, judged, strict=True):
+        if given is not None:
+            kind, proposal = given
             features = {**proposal.features, INTERCEPT: 1.0, PUTS_IN + put_in(kind, proposal.other): 1.0}
             of_kind.setdefault(kind, []).append((features, vote))
     return {kind: _trained(load_judge(kind), rows) for kind, rows in of_kind.items()}
@@ -56,7 +52,8 @@ def _trained(judge: Judge, rows: Sequence[tuple[Mapping[str, float], ContrastVot
     before = np.array([judge.weights.get(name, (0.0, 0.0)) for name in names]).T
     own = [name == INTERCEPT or name.startswith(PUTS_IN) for name in names]
     precision = np.where(own, _OWN, _SHIPPED)
-    answers = np.array([[_sign(vote.natural), _sign(vote.surely_false)] for _, vote in rows]).T
+    given = [(vote.natural, vote.surely_false) for _, vote in rows]
+    answers = np.array([[0 if answer is None else 1 if answer else -1 for answer in pair] for pair in given]).T
     answers[1, answers[0] < 0] = 0  # truth is asked of natural contrasts only
     neither = ~answers.any(axis=0)
 
@@ -74,9 +71,5 @@ def _trained(judge: Judge, rows: Sequence[tuple[Mapping[str, float], ContrastVot
 
     weights = minimize(loss, before.ravel(), jac=True, method="L-BFGS-B").x.reshape(before.shape).round(4)
     learned = {name: (float(first), float(other)) for name, first, other in zip(names, *weights, strict=True)}
-    good = sum(bool(vote.natural and vote.surely_false) for _, vote in rows)
+    good = sum(bool(natural and surely_false) for natural, surely_false in given)
     return replace(judge, weights={**judge.weights, **learned}, votes=len(rows), good_votes=good)
-
-
-def _sign(answer: bool | None) -> int:
-    return 0 if answer is None else 1 if answer else -1

@@ -150,8 +150,8 @@ def _verb_slot(sentence: Sentence, place: int) -> VerbSlot:
     if word.dep in ("acl", "relcl") and word.tag == "VBN" and not sentence.child(place, "nsubj", "aux"):
         passive, noun_place = True, word.head
     frame: Frame = "t" if noun_place is not None else "i"
-    inner = _prepositional_object(sentence, place, last)
-    if noun_place is None and inner is not None:
+    inner = _prepositional_object(sentence, place, last) if noun_place is None else None
+    if inner is not None:
         preposition, noun_place, frame, last = words[last + 1].text, inner, "p", last + 1
     subject = None if passive else _doer(sentence, place)
     holders = (place,) if noun_place is None or passive else (place, noun_place)
@@ -302,17 +302,15 @@ def _prepositional_object(sentence: Sentence, place: int, last: int) -> int | No
 
 def _tails(sentence: Sentence, holder: int, last: int) -> list[Tail]:
     """What hangs on a word behind `last`."""
-    return [
-        _tail(sentence, at) for at, _ in sentence.prepositions(holder) if at > last and sentence.words[at].text != "of"
-    ]
-
-
-def _tail(sentence: Sentence, at: int) -> Tail:
-    words, beside = sentence.words, at + 1
-    is_pair = beside < len(words) and words[beside].text == "of" and words[beside].head == at
-    noun = sentence.child(beside if is_pair else at, "pobj")
-    phrase = f"{words[at].text} of" if is_pair else words[at].text
-    return Tail(words[at].text, sentence.noun_key(noun) if noun is not None else "", at, phrase)
+    words, tails = sentence.words, []
+    for at, noun in sentence.prepositions(holder):
+        preposition = phrase = words[at].text
+        if at <= last or preposition == "of":
+            continue
+        if at + 1 < len(words) and words[at + 1].text == "of" and words[at + 1].head == at:
+            noun, phrase = sentence.child(at + 1, "pobj"), f"{preposition} of"
+        tails.append(Tail(preposition, sentence.noun_key(noun) if noun is not None else "", at, phrase))
+    return tails
 
 
 def _object_key(sentence: Sentence, place: int | None) -> str:
@@ -335,19 +333,18 @@ def subject_key(sentence: Sentence, place: int | None) -> str:
 
 def _verb_rejection(sentence: Sentence, place: int, last: int, unit: str, *, order: bool) -> str | None:
     lemma = sentence.words[place].lemma
-    return (
-        ("light verb" if lemma == "be" else None)
-        or _form_rejection(sentence, place)
-        or ("back and forth" if [w.text for w in sentence.words[last + 1 : last + 3]] == ["and", "forth"] else None)
-        or _clause_rejection(sentence, place, last)
-        or _object_rejection(sentence, place, last)
-        or ("light verb" if lemma in LIGHT and not (order and lemma in _STEPS) and not _is_action(unit) else None)
-    )
-
-
-def _is_action(unit: str) -> bool:
-    """Whether a verb with its particle or preposition names an action that shows ("put on", "go down")."""
-    return " " in unit and any(action.seen for action in load_lexicon().actions(unit))
+    if lemma == "be":
+        return "light verb"
+    if reason := _form_rejection(sentence, place):
+        return reason
+    if [word.text for word in sentence.words[last + 1 : last + 3]] == ["and", "forth"]:
+        return "back and forth"
+    if reason := _clause_rejection(sentence, place, last) or _object_rejection(sentence, place, last):
+        return reason
+    is_light = lemma in LIGHT and not (order and lemma in _STEPS)
+    # "put on" and "go down" name an action that shows.
+    shows = is_light and " " in unit and any(action.seen for action in load_lexicon().actions(unit))
+    return "light verb" if is_light and not shows else None
 
 
 def _form_rejection(sentence: Sentence, place: int) -> str | None:
@@ -366,9 +363,7 @@ def _form_rejection(sentence: Sentence, place: int) -> str | None:
     clause = labels & {"ccomp", "xcomp", "dative", "acomp", "csubj", "oprd", "attr"}
     if clause or len(sentence.children_with(place, "dobj")) > 1:
         return "clause or second object"
-    if "agent" in labels:
-        return "passive with its agent"
-    return None
+    return "passive with its agent" if "agent" in labels else None
 
 
 def _names_a_shot(sentence: Sentence, place: int) -> bool:
@@ -494,9 +489,8 @@ def _thing_slot(
 
 def _with_particle(sentence: Sentence, slot: VerbSlot) -> str:
     """The unit of a verb with its particle, which may stand behind the object: "take off" of "takes his hat off"."""
-    particle = sentence.particle(slot.place)
-    apart = particle is not None and slot.frame == "t" and slot.unit == slot.verb
-    return f"{slot.verb} {sentence.words[particle].text}" if apart and particle is not None else slot.unit
+    particle = sentence.particle(slot.place) if slot.frame == "t" and slot.unit == slot.verb else None
+    return slot.unit if particle is None else f"{slot.verb} {sentence.words[particle].text}"
 
 
 def _whole_preposition(sentence: Sentence, at: int) -> tuple[str, int]:
@@ -514,15 +508,17 @@ def introduction(sentence: Sentence, place: int) -> str:
     """How a noun is introduced: "plural", "bare" (nothing stands before a singular), "article" or "determined"."""
     if any(sentence.words[n].text in ("a", "an") for n in sentence.children_with(place, "det")):
         return "article"
-    return sentence.determiner(place)
+    if sentence.words[place].tag in ("NNS", "NNPS"):
+        return "plural"
+    return "bare" if sentence.child(place, "det", "poss", "nummod", "predet", "quantmod") is None else "determined"
 
 
 def _thing_rejection(sentence: Sentence, place: int, key: str, *, known: bool, does: bool) -> str | None:
     words, word = sentence.words, sentence.words[place]
     of = [n for n in sentence.children[place] if words[n].text == "of"]
-    is_person = sentence.is_person(place) or has_class(word.lemma, "person")
     if reason := _name_rejection(sentence, place, key):
         return reason
+    is_person = sentence.is_person(place) or has_class(word.lemma, "person")
     if has_class(word.lemma, "quantity") and of:
         return "so much of another noun"
     if not (known or is_person or word.lemma in _NO_THINGS):

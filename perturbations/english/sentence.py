@@ -236,10 +236,6 @@ class Sentence:
         word = self.words[place]
         return not self.verbs and word.tag == "NNS" and "VBZ" in verb_tags(word.text)
 
-    def clause_verbs(self) -> list[int]:
-        """The main verbs, those of outer clauses first."""
-        return sorted(self.verbs, key=lambda verb: (len([*self.ancestors(verb)]), verb))
-
     # Nouns
 
     def head_noun(self, place: int) -> int:
@@ -262,13 +258,6 @@ class Sentence:
         if not self.words[at].is_noun:
             return ""
         return f"{self.compound(at)} {self.words[at].lemma}".strip()
-
-    def determiner(self, place: int) -> str:
-        """How a noun is introduced: "plural", "bare" (a singular without any determiner) or "determined"."""
-        if self.words[place].tag in ("NNS", "NNPS"):
-            return "plural"
-        introduced = self.child(place, "det", "poss", "nummod", "predet", "quantmod") is not None
-        return "determined" if introduced else "bare"
 
     def joined(self, place: int) -> list[int]:
         """The words that are joined to a word by "and", "or" or commas, also those joined to these."""

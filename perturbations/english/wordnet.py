@@ -1,8 +1,7 @@
 """A small reader of WordNet's own files, found where NLTK keeps its data.
 
-NLTK's reader spends some eight seconds on its first use to load everything. The two questions that are asked here,
-which parts of speech a lemma has and which words share its senses, are answered from the index and single lines of
-the data files.
+NLTK's reader spends some eight seconds on its first use to load everything. What is asked here, which lemmas have
+several parts of speech and which words share a sense, is answered from the index and single lines of the data files.
 """
 
 from contextlib import suppress
@@ -33,10 +32,6 @@ class WordNet:
             lines = files[f"index.{name}"].decode("ascii").splitlines()
             rows = (line.split() for line in lines if line[:1] != " ")  # the licence at the top starts with blanks
             self._offsets[part] = {fields[0]: " ".join(fields[-int(fields[2]) :]) for fields in rows}
-
-    def parts(self, lemma: str) -> set[str]:
-        """The parts of speech (n, v, a, r) that a lemma has."""
-        return {part for part, index in self._offsets.items() if lemma in index}
 
     @cache  # noqa: B019  one instance a process
     def several_parts(self, part: str) -> tuple[str, ...]:

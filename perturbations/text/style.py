@@ -456,7 +456,7 @@ def _finite_verbs(sentence: Sentence) -> dict[int, int]:
     joined to a noun, or that are read as infinitives without a reason; and what "used to" be.
     """
     finite = {}
-    for verb in sentence.clause_verbs():
+    for verb in sorted(sentence.verbs, key=lambda verb: (len([*sentence.ancestors(verb)]), verb)):
         place, word = sentence.finite(verb), sentence.words[verb]
         head = sentence.words[word.head]
         if verb in sentence.orders or (word.dep == "ccomp" and head.lemma in _BEFORE_BARE_VERBS):

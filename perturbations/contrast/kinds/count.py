@@ -92,29 +92,23 @@ def _quantity(sentence: Sentence, head: int) -> Quantity | None:
     if sentence.head_noun(head) != head or (word.dep == "pobj" and words[word.head - 1].lemma in _GROUPS):
         return None
     left = [n for child in sentence.children[head] for n in sentence.subtree(child) if n < head]
-    first = min(left, default=head)
-    return _plural_quantity(sentence, first, head) if word.tag == "NNS" else _singular_quantity(sentence, first, head)
+    return _quantity_before(sentence, min(left, default=head), head)
 
 
-def _plural_quantity(sentence: Sentence, first: int, noun: int) -> Quantity | None:
-    """ "two men", "many men", "men"."""
-    text = sentence.words[first].text
-    if text in (*_NUMBERS[1:], *_DIGITS[1:]):
-        value = _NUMBERS[_DIGITS.index(text)] if text in _DIGITS else text
+def _quantity_before(sentence: Sentence, first: int, noun: int) -> Quantity | None:
+    """ "two men", "many men", "men"; "a man", "the man", "someone", and "man" where the caption begins with it."""
+    words, text = sentence.words, sentence.words[first].text
+    plural = words[noun].tag == "NNS"
+    value = SEVERAL if plural else "one"
+    if plural and text in (*_NUMBERS[1:], *_DIGITS[1:]):
+        return Quantity(first, first + 1, noun, noun, _NUMBERS[_DIGITS.index(text)] if text in _DIGITS else text)
+    if text in (_MANY if plural else ("a", "an", "one", "the")):
         return Quantity(first, first + 1, noun, noun, value)
-    if text in _MANY:
-        return Quantity(first, first + 1, noun, noun, SEVERAL)
-    bare = not any(word.tag in _DETERMINING for word in sentence.words[first:noun])
-    return Quantity(first, first, noun, noun, SEVERAL) if bare else None
-
-
-def _singular_quantity(sentence: Sentence, first: int, noun: int) -> Quantity | None:
-    """ "a man", "the man", "someone"; "man" where the caption begins with it."""
-    words = sentence.words
-    if words[first].text in ("a", "an", "one", "the"):
-        return Quantity(first, first + 1, noun, noun, "one")
-    bare = first == noun and (noun == 0 or words[noun].text in _SOMEBODY)
-    return Quantity(first, first, noun, noun, "one") if bare else None
+    if plural:
+        bare = not any(word.tag in _DETERMINING for word in words[first:noun])
+    else:
+        bare = first == noun and (noun == 0 or text in _SOMEBODY)
+    return Quantity(first, first, noun, noun, value) if bare else None
 
 
 def _distinguishable_values(quantity: Quantity, side: str, sentence: Sentence) -> list[str]:
