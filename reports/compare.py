@@ -13,13 +13,7 @@ import numpy as np
 from video_contrast.console import aligned, counted
 from video_contrast.errors import UsageError, VideoContrastError, check_names
 from video_contrast.files import AnyPath, Json
-from video_contrast.metrics import (
-    cluster_bootstrap,
-    interval_keys,
-    mcnemar,
-    paired_difference,
-    share_interval,
-)
+from video_contrast.metrics import cluster_bootstrap, interval_keys, mcnemar, paired_difference, share_interval
 from video_contrast.metrics.checks import Values
 from video_contrast.metrics.group_score import group_hits
 from video_contrast.metrics.paired import ALPHA, pilot_power

@@ -176,14 +176,9 @@ def proximity(
 ) -> JsonObject:
     """Table 5: accuracy on antonyms, and on the highest and lowest 15 % of the others by sentence similarity.
 
-    Args:
-        rows: of a set of verb contrasts.
-        hits: item id -> 1 right, 0 wrong (`read_hits`).
-        encoders: name -> encoder of sentences; the paper takes Sentence-BERT and CLIP's text encoder.
-        share: size of the two subsets.
-
-    Returns `overall`, `n`, and under each encoder's name what `metrics.proximity` gives. Raises UsageError: no row with
-    a contrast was scored.
+    Returns `overall`, `n`, and under each encoder's name what `metrics.proximity` gives, of a set of verb contrasts.
+    `hits`: of `read_hits`. `encoders`: name -> encoder of sentences; the paper takes Sentence-BERT and CLIP's text
+    encoder. `share`: size of the two subsets. Raises UsageError: no row with a contrast was scored.
     """
     pairs = scored_contrasts(rows, hits)
     right = [hits[row["id"]] for row, _ in pairs]

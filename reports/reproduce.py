@@ -246,14 +246,9 @@ def reproduce(
     of text, and our figures. Raises UsageError: no such paper or part, or no set and nothing to make it of;
     VideoContrastError: nothing could be scored.
 
-    Args:
-        name: "contrast_sets", "robustness" or "rcad".
-        model: as for `score`.
-        dataset: configs that it lacks are left out and named.
-        output: a folder for the runs (`default_output` where None); a finished part is not scored again.
-        parts: which parts of the recipe; all where None, except "videoqa", which costs three times the rest.
-        splits: part -> another split than the paper's.
-        options: the other arguments of `score`.
+    `name`: of `NAMES`. `model, options`: as for `score`. `dataset`: configs that it lacks are left out and named.
+    `output`: a folder for the runs (`default_output` where None); a finished part is not scored again. `parts`: all but
+    "videoqa" where None, which costs three times the rest. `splits`: part -> another split than the paper's.
     """
     paper, recipe = published(name), RECIPES[name]
     scored = _asked_parts(name, parts)

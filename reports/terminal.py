@@ -13,7 +13,7 @@ from video_contrast.storage import RunFolder
 from video_contrast.storage.certificates import certified_lines
 from video_contrast.storage.run_figures import ACCURACY, MAIN, OTHERS, ROBUST, FigureKey, RunFigure, RunNumbers, leading
 from video_contrast.storage.run_folder import CLEAN
-from video_contrast.storage.run_notes import missing_clips, remark_lines, self_test_lines, setting_lines
+from video_contrast.storage.run_notes import missing_clips, remark_lines, self_test_lines
 from video_contrast.storage.run_records import ConfigMetrics, ConfigMissing, RunRecord
 
 BEST = "*"  # behind a cell
@@ -239,11 +239,6 @@ def show(lines: Sequence[TableLine], models: Sequence[str], title: str = "") -> 
         print(f"{BEST} better than every other model on the items of both (paired sign-flip test, p < .05)")
     if any("unparseable" in cell for line in lines for cell in line.cells):
         print(UNPARSEABLE)
-
-
-def run_lines(runs: Sequence[RunFolder]) -> list[str]:
-    """With what each run was made."""
-    return [f"{run.path.name}: {'; '.join(setting_lines(run.record))}" for run in runs]
 
 
 def remarks(record: RunRecord) -> list[str]:

@@ -218,11 +218,6 @@ def finding_of(record: XrayRecord, part: str, key: str) -> Finding | None:
     return cast(Mapping[str, Mapping[str, Finding]], record)[part].get(key)
 
 
-def _counters(records: Records) -> str:
-    """What counts the tokens of the sets."""
-    return " ".join(dict.fromkeys(f"Tokens: {record['texts']['counter']}." for record in records.values()))
-
-
 def left_out(record: XrayRecord) -> list[str]:
     """The rows of a table that are no items, a sentence a reason."""
     reasons = record["source"]["left_out"] if "source" in record else {}
@@ -361,7 +356,8 @@ def _items_section(records: Records) -> Section:
     ]
     p_value = Column("p", hint="if all places held as many keys")
     section = Section.of("items")
-    note = f"None: {'; '.join(none)}. {_counters(records)}"
+    counters = dict.fromkeys(f"Tokens: {record['texts']['counter']}." for record in records.values())
+    note = f"None: {'; '.join(none)}. {' '.join(counters)}"
     section.parts += [
         Table("findings", "Findings", columns("finding", *records), rows, note=note),
         Table("places", "Where the true candidate stands",

@@ -47,11 +47,8 @@ class Vote:
 class Votes:
     """The file of answers. Every answer is on the disk before `add` returns.
 
-    Raises VideoContrastError: a line in the middle of the file is broken (the last one may be: a killed server).
-
-    Args:
-        path: a `.jsonl` file; made if there is none.
-        task: only answers of this page are read.
+    `path`: a `.jsonl` file; made if there is none. `task`: only answers of this page are read. Raises
+    VideoContrastError: a line in the middle of the file is broken (the last one may be: a killed server).
     """
 
     def __init__(self, path: str | Path, task: PageTask) -> None:
@@ -164,13 +161,8 @@ class Task:
 class Desk:
     """Deals out the items of a set, so that each gets enough answers and no one sees an item twice.
 
-    Raises UsageError: no rows, or `per_item` below 1.
-
-    Args:
-        rows: of a multiple-choice set.
-        votes: where answers go.
-        per_item: how many people answer each item.
-        seed: of the order of items and options.
+    `rows`: of a multiple-choice set. `votes`: where answers go. `per_item`: how many people answer each item. `seed`:
+    of the order of items and options. Raises UsageError: no rows, or `per_item` below 1.
     """
 
     def __init__(self, rows: Sequence[MultipleChoiceRow], votes: Votes, *, per_item: int, seed: int = 0) -> None:
@@ -218,8 +210,7 @@ class Desk:
         Raises VideoContrastError: the person has answered the item before.
 
         Args:
-            annotator: the person.
-            item: id of the row.
+            annotator, item: the person, and the id of the row.
             answer: judge: number of the candidate, or "not clear"; write: the sentence.
             seconds: from the item's showing to the answer.
         """
@@ -243,9 +234,7 @@ class Desk:
         Raises UsageError: there is no such answer.
 
         Args:
-            item: id of the row.
-            annotator: the person.
-            note: what should change.
+            item, annotator, note: id of the row, the person, and what should change.
         """
         former = self.votes.of(annotator).get(item)
         if former is None or former.status == "returned":

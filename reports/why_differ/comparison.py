@@ -8,22 +8,16 @@ other's raw scores, then the other's own items.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
-from video_contrast.files import AnyPath, JsonObject
+from video_contrast.files import AnyPath
 from video_contrast.metrics.ranks import first_chance
 from video_contrast.reports.compare import ranks_among
 from video_contrast.reports.layout import Cell, Section, Table, Tone, columns, row
 from video_contrast.reports.runs import ConfigRun
-from video_contrast.reports.why_differ.evidence import (
-    ItemEvidence,
-    Side,
-    candidate_places,
-    common,
-    pairs_of,
-)
+from video_contrast.reports.why_differ.evidence import ItemEvidence, Side, candidate_places, common, pairs_of
 from video_contrast.reports.why_differ.stages import StageResult, compare, first_different
 from video_contrast.storage.run_figures import ACCURACY, MAIN, Score
 from video_contrast.storage.run_records import SimilarityMatrix
@@ -166,29 +160,23 @@ class StageComparison:
     stages: list[StageResult]  # all of them, in order
     shares: list[Share]  # of the difference that each stage explains
 
-    @classmethod
-    def of(cls, a: Side, b: Side) -> StageComparison:
-        """Compares two sides."""
-        stages = compare(a, b)
-        cause = first_different(stages)
-        return cls(a.config or b.config, cause.stage if cause else None, stages, shares(a, b, stages))
-
     @property
     def verdict(self) -> str:
         """The first stage that differs, or that nothing does."""
         whole = all(result.state == "equal" for result in self.stages)
         return self.first or ("equal" if whole else "nothing differs that both sides record")
 
-    def record(self) -> JsonObject:
-        """As JSON."""
-        return asdict(self)
-
 
 def compared(
     first: AnyPath, second: AnyPath, config: str | None = None, metric: str | None = None
 ) -> list[StageComparison]:
     """Two runs, logs or certificates compared, config by config; arguments and errors as of `pairs_of`."""
-    return [StageComparison.of(a, b) for a, b in pairs_of(first, second, config, metric)]
+    comparisons = []
+    for a, b in pairs_of(first, second, config, metric):
+        stages = compare(a, b)
+        cause = first_different(stages)
+        comparisons.append(StageComparison(a.config or b.config, cause and cause.stage, stages, shares(a, b, stages)))
+    return comparisons
 
 
 def differences(runs: list[ConfigRun]) -> Section:

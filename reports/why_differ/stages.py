@@ -6,7 +6,7 @@ other frames make other pixels and other scores, which are no causes of their ow
 
 import difflib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -420,17 +420,10 @@ def _main(names: list[str]) -> list[str]:
     return (first or names)[:SHOWN]
 
 
-STAGES: tuple[tuple[str, Callable[[Side, Side], StageResult]], ...] = (
-    ("set", compare_set),
-    ("frames", compare_frames),
-    ("pixels", compare_pixels),
-    ("prompt", compare_prompt),
-    ("model", compare_model),
-    ("scores", compare_scores),
-    ("reading", compare_reading),
-    ("joining", compare_joining),
-    ("figure", compare_figure),
-)
+STAGES = (
+    compare_set, compare_frames, compare_pixels, compare_prompt, compare_model, compare_scores, compare_reading,
+    compare_joining, compare_figure,
+)  # fmt: skip
 CERTIFIED = ("frames", "pixels", "prompt", "scores", "joining")
 # Stage whose difference may be a consequence -> the stages that it may come from.
 SOURCES = {
@@ -444,7 +437,7 @@ SOURCES = {
 
 def compare(a: Side, b: Side) -> list[StageResult]:
     """All stages in order; what follows from another stage is marked."""
-    results = {name: function(a, b) for name, function in STAGES}
+    results = {result.stage: result for result in (function(a, b) for function in STAGES)}
     return [_resolved(result, results) for result in results.values()]
 
 

@@ -16,7 +16,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.options import Configs, Flag, GivenOptions, Option, names_in
 from video_contrast.runner.options import MODEL, SCORED, ScoreOptions
-from video_contrast.runner.several_runs import RunOutcome, RunRequest, read_run_list, run_requests, score_each
+from video_contrast.runner.several_runs import RunOutcome, read_run_list, run_requests, score_each
 from video_contrast.storage.run_notes import TooManyMissing, are_missing, check_share, more_missing_than, setting_lines
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def score(
     check_share(max_missing)
     if runs is not None or len(model or ()) > 1:
         shared = {"dataset": dataset, "config": names_in(config)}
-        score_runs(model or (), runs, shared, request=request, max_missing=max_missing, as_json=as_json)
+        _score_runs(model or (), runs, shared, request=request, max_missing=max_missing, as_json=as_json)
         return
     if not model or dataset is None:
         raise UsageError(f"give {'--dataset' if model else '--model, or --runs FILE'}")
@@ -78,21 +78,11 @@ def score(
     check_missing([result], max_missing)
 
 
-def score_runs(
-    models: Sequence[str],
-    path: Path | None,
-    usual: GivenOptions,
-    *,
-    request: ScoreOptions,
-    max_missing: float | None = None,
-    as_json: bool = False,
-) -> None:
-    """Scores every run, prints a table of those that ended well, and fails where one did not.
-
-    `models`: of `--model`: a run each. `path`: of `--runs`: a YAML file of further runs. `usual`: `dataset` and
-    `config` of the command line, for runs that do not say their own. Raises UsageError: the call or an entry of the
-    file is wrong; VideoContrastError: a run failed; the others are done.
-    """
+def _score_runs(
+    models: Sequence[str], path: Path | None, usual: GivenOptions, *, request: ScoreOptions,
+    max_missing: float | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Scores a run a model, and those of the YAML file; `usual`: options of runs that do not say their own."""
     if request.show_input:
         raise UsageError("--show-input is of one model at a time")
     if request.output is None and not request.dry_run:
@@ -102,11 +92,16 @@ def score_runs(
     where = "the runs" if models or path is None else str(path)
     folder = request.output or Path()
     requests = run_requests([{**usual, **entry} for entry in entries], folder, options=request, where=where)
-    if request.dry_run:
-        _print_plans(requests, as_json=as_json)
-        return
     from video_contrast import api
 
+    if request.dry_run:
+        plans = {run.name: api.score(run.model, run.dataset, run.configs, request=run.options) for run in requests}
+        if as_json:
+            print_json({name: plan.record for name, plan in plans.items()})
+        for name, plan in () if as_json else plans.items():
+            print(f"{name}:")
+            print_plan(plan)
+        return
     first = int(os.environ.get("RANK", "0")) == 0
     print_outcome = _print_outcome if first and not is_quiet() and not as_json else None
     outcomes = score_each(requests, folder, find_set=api.named_set, done=print_outcome)
@@ -131,19 +126,6 @@ def _tell(outcomes: Sequence[RunOutcome], max_missing: float | None, *, as_json:
             "command again does only what is missing"
         )
     check_missing(list(results.values()), max_missing)
-
-
-def _print_plans(requests: Sequence[RunRequest], *, as_json: bool) -> None:
-    """What a dry run of each request says."""
-    from video_contrast import api
-
-    plans = {run.name: api.score(run.model, run.dataset, run.configs, request=run.options) for run in requests}
-    if as_json:
-        print_json({name: plan.record for name, plan in plans.items()})
-        return
-    for name, plan in plans.items():
-        print(f"{name}:")
-        print_plan(plan)
 
 
 def _print_outcome(outcome: RunOutcome) -> None:

@@ -22,6 +22,7 @@ def table(
     from video_contrast.reports.foreign_logs import is_foreign, read_logs
     from video_contrast.reports.terminal import FORMATS
     from video_contrast.storage import RunFolder
+    from video_contrast.storage.run_notes import setting_lines
 
     folders = [run for path in runs if not is_foreign(path) for run in RunFolder.find(path) or [RunFolder.open(path)]]
     own = list({run.path.resolve(): run for run in folders}.values())
@@ -44,5 +45,6 @@ def table(
         terminal.show(lines, columns, title)
     else:
         print(FORMATS[format_](lines, columns, title))
-    for note in [*terminal.run_lines(own), *notes_of(foreign), *harness_notes(logs, beside_own=bool(own))]:
+    made_with = [f"{run.path.name}: {'; '.join(setting_lines(run.record))}" for run in own]
+    for note in [*made_with, *notes_of(foreign), *harness_notes(logs, beside_own=bool(own))]:
         print(note, file=sys.stdout if format_ == "text" else sys.stderr)

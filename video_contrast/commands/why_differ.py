@@ -1,5 +1,6 @@
 """`video-contrast why-differ A B`: the first stage at which two figures part, and how much each stage explains."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -29,4 +30,4 @@ def why_differ(
     for comparison in comparisons:
         lines.append(f"{comparison.config or 'certificates'}: {comparison.verdict}")
         lines += [f"  {line}" for line in (*comparison.stages, *comparison.shares)]
-    tell([comparison.record() for comparison in comparisons], lines, as_json, print)
+    tell(list(map(asdict, comparisons)), lines, as_json, print)

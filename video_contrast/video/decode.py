@@ -54,20 +54,16 @@ def decode(
 ) -> Frames:
     """Decodes frames by number.
 
+    Returns uint8[len(indices), H, W, 3], RGB, upright, in the order of `indices`. Raises DamagedVideo: the file stops
+    in the middle, a requested frame does not come out of it, or the decoder reports damage in its group of pictures at
+    it, before it, or in a later frame that is decoded before it; BrokenVideo: it cannot be read, or has no such frame.
+
     Args:
         path: the file.
         indices: frame numbers in order of display, in any order and with repeats, each in 0..n_frames-1.
         counter: is added to.
         accept_damaged: hand out damaged frames as the decoder makes them; the frame before stands in for one that
             does not come out at all.
-
-    Returns:
-        uint8[len(indices), H, W, 3], RGB, upright, in the order of `indices`.
-
-    Raises:
-        DamagedVideo: the file stops in the middle, a requested frame does not come out of it, or the decoder reports
-            damage in its group of pictures at it, before it, or in a later frame that is decoded before it.
-        BrokenVideo: the file cannot be read, or has no such frame.
     """
     unique = sorted({int(number) for number in indices})
     index = index_of(path)
@@ -118,20 +114,12 @@ def read_video(
     """Reads the frames shown at start <= time < end (seconds from the beginning of the file; None: all of it).
 
     A span that falls between two frames holds the one that is shown then. No frame is invented or dropped: a damaged
-    file is an error, never a shorter clip.
+    file is an error, never a shorter clip. Raises BrokenVideo: no such file, not a video, a clip that begins after the
+    end of the file or after its own, or (`DamagedVideo`) a file that stops in the middle or is damaged where read.
 
     Args:
-        path: a video file.
-        start: seconds, or None for the beginning.
-        end: seconds, or None for the end of the file.
-        keep: numbers of frames within the clip, increasing; only these are decoded. All where None.
-
-    Returns:
-        The clip; with `keep`, its kept frames and their times.
-
-    Raises:
-        BrokenVideo: no such file, not a video, a clip that begins after the end of the file or after its own, or
-            (`DamagedVideo`) a file that stops in the middle or is damaged where it is read.
+        path, start, end: the file, and the span in it.
+        keep: numbers of frames within the clip, increasing; only these are decoded and returned. All where None.
     """
     index = index_of(os.fspath(path))
     first, stop = index.span(start, end)

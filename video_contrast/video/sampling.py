@@ -23,17 +23,13 @@ _TINY = 1e-9
 def span_frames(times: Seconds, end_of_last: float, start: float | None = None, end: float | None = None) -> Span:
     """The frames (first, one past the last) shown at start <= time < end.
 
+    Returns (first, stop) with 0 <= first < stop <= n; a span that falls between two frames holds the one shown then.
+    Raises VideoContrastError: `start` is past the end of the last frame, `end` is not after it, or there is no frame.
+
     Args:
         times: float64[n], seconds at which each frame is shown, increasing, first 0.
         end_of_last: seconds at which the last frame stops being shown.
-        start: seconds; None is the beginning.
-        end: seconds; None (or a time past the last frame) is the end.
-
-    Returns:
-        (first, stop) with 0 <= first < stop <= n; a span that falls between two frames holds the one shown then.
-
-    Raises:
-        VideoContrastError: `start` is past the end of the last frame, `end` is not after `start`, or there is no frame.
+        start, end: seconds; None is the beginning, and the end, as is a time past the last frame.
 
     >>> times = np.arange(100) / 25
     >>> span_frames(times, 4.0), span_frames(times, 4.0, 1.0, 2.0), span_frames(times, 4.0, 1.01, 1.02)
@@ -65,18 +61,14 @@ def sampled_frames(
     frame to the last. "steps" takes the first frame at or after every 1 / fps seconds, by time at any rate; where
     `count` is too small to reach the end so, it is "linspace".
 
+    Returns int64[count], non-decreasing, in 0..n-1. Raises UsageError: as `frame_indices`; "steps" without a rate.
+
     Args:
         times: float64[n], seconds at which each frame of the clip is shown, increasing.
         end_of_last: seconds at which the last one stops being shown.
         count: frames wanted, at least 1.
         policy: one of `POLICIES`; "head" takes the first `count` frames, whatever their times.
         fps: frames a second of "steps".
-
-    Returns:
-        int64[count], non-decreasing, in 0..n-1.
-
-    Raises:
-        UsageError: as `frame_indices`; "steps" without a rate.
 
     >>> sampled_frames(np.array([0.0, 0.1, 0.2, 4.0]), 4.1, 4).tolist()
     [2, 2, 2, 2]
@@ -116,18 +108,11 @@ def frame_indices(n_frames: int, count: int, policy: Policy = "uniform") -> Numb
     - `starts`: the first frame of each of `count` equal segments.
     - `head`: the first `count` frames.
 
-    A clip with fewer frames than `count` repeats frames; it is never padded with black.
+    A clip with fewer frames than `count` repeats frames; it is never padded with black. Returns int64[count],
+    non-decreasing, in 0..n_frames-1. Raises UsageError: a number is below 1, or the policy is unknown or needs a rate.
 
     Args:
-        n_frames: frames of the clip, at least 1.
-        count: frames wanted, at least 1.
-        policy: one of the above.
-
-    Returns:
-        int64[count], non-decreasing, in 0..n_frames-1.
-
-    Raises:
-        UsageError: `count` or `n_frames` is below 1, or the policy is unknown or needs a rate.
+        n_frames, count, policy: frames of the clip and frames wanted, at least 1; and one of the above.
 
     >>> frame_indices(12, 6).tolist(), frame_indices(12, 6, "linspace").tolist(), frame_indices(3, 6).tolist()
     ([0, 2, 4, 7, 9, 11], [0, 2, 4, 7, 9, 11], [0, 0, 1, 1, 2, 2])

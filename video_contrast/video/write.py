@@ -31,14 +31,11 @@ _TICKS = 90_000  # a second, where the rate varies
 
 
 def write_video(
-    path: AnyPath,
-    frames: Frames,
-    fps: float,
-    *,
-    quality: Quality = "high",
-    times: Seconds | None = None,
+    path: AnyPath, frames: Frames, fps: float, *, quality: Quality = "high", times: Seconds | None = None
 ) -> Path:
-    """Writes frames as an h264 mp4 file, atomically.
+    """Writes frames as an h264 mp4 file, atomically; returns its path.
+
+    Raises UsageError: another ending, the frames are not uint8 RGB, there is none, or a side is shorter than 2.
 
     Args:
         path: the file, ending in .mp4 (or .mkv, .mov, .avi).
@@ -48,12 +45,6 @@ def write_video(
         quality: "high" (about 43 dB, plays everywhere) or "lossless" (`read_video` returns the same bits).
         times: float64[T], seconds at which each frame is shown, increasing. Written where a frame is shown half a
             frame or more away from its place at `fps`, so that the file has the clip's clock.
-
-    Returns:
-        The path.
-
-    Raises:
-        UsageError: another ending, the frames are not uint8 RGB, there is none, or a side is shorter than 2.
     """
     import av
 
