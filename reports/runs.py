@@ -414,13 +414,10 @@ def _load(folder: RunFolder, video_root: str | Path | None, dataset: str | Path 
             # a folder's name instead of its whole path; a Hub id as it is
             model=Path(folder.model).name if re.match(r"^(/|\.|~|[A-Za-z]:)", folder.model) else folder.model,
             key=SetKey(name, config, scored["split"], scored["fingerprints"].get(config) or name),
-            layout=entry["layout"],
+            layout=entry["layout"], figures=numbers.figures, gammas=numbers.gammas, root=root,
             conditions=sorted(entry["conditions"], key=lambda condition: condition != CLEAN),
-            figures=numbers.figures,
-            gammas=numbers.gammas,
             choices={condition: rows for (of, condition), rows in folder.tables.items() if of == config},
-            root=root,
-        )
+        )  # fmt: skip
     for config in perturbed_configs(folder.metrics["configs"]):
         runs["clean"].join(runs.pop(config))
     return list(runs.values())

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import cast
 
 from video_contrast.console import counted
 from video_contrast.reports.runs import best_of, differing, run_hits
@@ -14,7 +15,7 @@ from video_contrast.storage.certificates import certified_lines
 from video_contrast.storage.run_figures import ACCURACY, MAIN, OTHERS, ROBUST, FigureKey, RunFigure, RunNumbers, leading
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_notes import missing_clips, remark_lines, self_test_lines
-from video_contrast.storage.run_records import ConfigMetrics, ConfigMissing, RunRecord
+from video_contrast.storage.run_records import ConfigMetrics, RunRecord
 
 BEST = "*"  # behind a cell
 _FILES = 5  # that are named, of those with something wrong
@@ -155,10 +156,8 @@ def metrics_of(runs: Sequence[RunFolder], columns: Sequence[str] | None = None) 
 
 def with_missing(configs: Mapping[str, ConfigMetrics], record: RunRecord) -> dict[str, ConfigMetrics]:
     """The metrics of a run's configs with the number of its missing clips and of all."""
-    counts = ConfigMissing(n_missing=record.get("n_missing", 0))
-    if "n_clips" in record:
-        counts["n_clips"] = record["n_clips"]
-    return {config: ConfigMetrics(**entry, **counts) for config, entry in configs.items()}
+    counts = {"n_missing": record.get("n_missing", 0)} | ({"n_clips": record["n_clips"]} if "n_clips" in record else {})
+    return {config: cast(ConfigMetrics, {**entry, **counts}) for config, entry in configs.items()}
 
 
 def numbers_of(metrics: Mapping[str, Mapping[str, ConfigMetrics]]) -> dict[str, RunNumbers]:

@@ -67,19 +67,12 @@ def read(path: Path, log: Mapping[str, Json], metric: str | None = None) -> Fore
         notes.append(f"the evaluation ended as {status!r}: these are the samples until then")
     if scorers[1:]:
         notes.append(f"further scorers: {', '.join(scorers[1:])} (--metric)")
+    model, task = (str(log["eval"].get(name, path.stem)) for name in ("model", "task"))
     return ForeignLog(
-        path=path,
-        harness="inspect_ai",
-        model=str(log["eval"].get("model", path.stem)),
-        task=str(log["eval"].get("task", path.stem)),
-        metric=scorer,
-        items=items_of(logged),
-        failed=sum(sample.failed for sample in logged),
-        mean=_reported(log, scorer, "accuracy", "mean"),
-        standard_error=_reported(log, scorer, "stderr"),
-        asked_whole=not any(sample.get("choices") for sample in samples),
-        notes=tuple(notes),
-    )
+        path, "inspect_ai", model, task, scorer, items_of(logged), sum(sample.failed for sample in logged),
+        mean=_reported(log, scorer, "accuracy", "mean"), standard_error=_reported(log, scorer, "stderr"),
+        asked_whole=not any(sample.get("choices") for sample in samples), notes=tuple(notes),
+    )  # fmt: skip
 
 
 def _sample(sample: Mapping[str, Json], scorer: str, place: str) -> Sample:

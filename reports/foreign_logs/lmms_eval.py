@@ -48,19 +48,12 @@ def read(path: Path, rows: Sequence[Mapping[str, Json]], metric: str | None = No
     if date is not None and source.is_file() and isinstance(results := read_json(source), dict):
         entry = results.get("results", {}).get(task, {})
         written = {key.partition(",")[0]: value for key, value in entry.items() if isinstance(value, int | float)}
+    error = written.get(f"{name}_stderr_clt", written.get(f"{name}_stderr"))
+    model, failed = path.resolve().parent.name, sum(sample.failed for sample in samples)
     return ForeignLog(
-        path=path,
-        harness="lmms-eval",
-        model=path.resolve().parent.name,
-        task=task,
-        metric=name,
-        items=items_of(samples),
-        failed=sum(sample.failed for sample in samples),
-        mean=written.get(name),
-        standard_error=written.get(f"{name}_stderr_clt", written.get(f"{name}_stderr")),
-        asked_whole=True,
-        notes=tuple([f"further metrics: {', '.join(usable[1:])} (--metric)"] if usable[1:] else []),
-    )
+        path, "lmms-eval", model, task, name, items_of(samples), failed, written.get(name), error, asked_whole=True,
+        notes=(f"further metrics: {', '.join(usable[1:])} (--metric)",) if usable[1:] else (),
+    )  # fmt: skip
 
 
 def _sample(row: Mapping[str, Json], metric: str, place: str) -> Sample:

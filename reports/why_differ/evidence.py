@@ -181,34 +181,21 @@ def _of_run(run: RunFolder, config: str) -> Side:
     for name, row in run.tables.get((config, condition), {}).items():
         parts = json.loads(row["parts"]) if row["parts"] else []
         items[name] = ItemEvidence(
-            label=row["label"],
-            hit=hit(row),
-            choice=int(np.argmax(row["scores"])),
-            scores=tuple(row["scores"]),
-            parts=tuple(parts),
-            numbers=tuple(row["frames"]),
-            unread=any(part.get("unparseable") for part in parts),
+            row["label"], hit(row), int(np.argmax(row["scores"])), tuple(row["scores"]), tuple(parts),
+            numbers=tuple(row["frames"]), unread=any(part.get("unparseable") for part in parts),
             **_digests(digests.get(name, {})),
-        )
+        )  # fmt: skip
     network = evidence.get("network", {})
     whole: JsonObject = {**record["model"], **network, "dtype": record["dtype"], "device": record.get("device", "")}
     prompts = {name: "\n".join(texts) for name, texts in record["set"].get("prompts", {}).items() if name == config}
     shown = record.get("input", {}).get("prompt")
     return Side(
-        name=str(run.path),
-        source="run",
-        config=config,
-        model=whole,
-        versions=record["versions"],
-        sampling=record["sampling"],
+        str(run.path), "run", config, model=whole, versions=record["versions"], sampling=record["sampling"],
         prompts=prompts | ({"first item": str(shown)} if shown else {}),
-        fingerprint=record["set"]["fingerprints"].get(config, ""),
-        missing=run.missing,
-        items=items,
+        fingerprint=record["set"]["fingerprints"].get(config, ""), missing=run.missing, items=items,
         traces={(trace["clip"], trace["caption"]): trace for trace in evidence.get("traces", [])},
-        numbers=run.numbers(config, condition),
-        matrix=matrix,
-    )
+        numbers=run.numbers(config, condition), matrix=matrix,
+    )  # fmt: skip
 
 
 def _digests(entry: Mapping[str, Json]) -> dict[str, Json]:

@@ -84,19 +84,14 @@ class VideoFile(TypedDict, total=False):
     error: str
 
 
-class ConfigMissing(TypedDict, total=False):
-    """The missing clips of a run, beside the metrics of its configs in tables and what `table --json` prints."""
-
-    n_missing: int
-    n_clips: int  # that were to be scored, the missing ones among them
-
-
-class ConfigMetrics(ConfigMissing):
+class ConfigMetrics(TypedDict):
     """The metrics of one config."""
 
     layout: Layout
     conditions: dict[str, Numbers]
     robustness: NotRequired[Robustness]
+    n_missing: NotRequired[int]  # clips of the run, in tables and what `table --json` prints
+    n_clips: NotRequired[int]  # that were to be scored, the missing ones among them
 
 
 def perturbed_configs(configs: Mapping[str, ConfigMetrics]) -> list[str]:

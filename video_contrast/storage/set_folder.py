@@ -54,13 +54,6 @@ BLIND_NAMES: dict[ScorerKey, str] = {
 }
 
 
-class SplitSize(TypedDict):
-    """The size of one split's table."""
-
-    num_examples: int
-    num_bytes: int
-
-
 class ConfigRecord(TypedDict):
     """One config of a set."""
 
@@ -68,7 +61,7 @@ class ConfigRecord(TypedDict):
     perturbed: bool
     questions: NotRequired[bool]  # whether its rows have a question
     edited: NotRequired[bool]  # whether its clips are put together from segments
-    splits: dict[str, SplitSize]
+    splits: dict[str, dict[str, int]]  # split -> num_examples, num_bytes
     facts: Facts
 
 

@@ -118,19 +118,10 @@ def _index(path: str, state: tuple[int, int, int]) -> VideoIndex:
         holds = f"{len(times)} frames ({end:.2f} s of {file.promised:.2f} s)"
         damage = f"the file stops in the middle, after {holds}; copy or download it again"
     return VideoIndex(
-        path,
-        times=times,
-        end=end,
-        stamps=frames.ticks if file.by_time else np.zeros(0, np.int64),
-        keys=frames.keys,
-        ahead=_ahead(file, frames),
-        fps=fps,
-        width=file.width,
-        height=file.height,
-        seekable=file.seekable,
-        damage=damage,
-        remarks=file.remarks if file.has_durations else file.remarks + _gap(steps),
-    )
+        path, times=times, end=end, stamps=frames.ticks if file.by_time else np.zeros(0, np.int64), keys=frames.keys,
+        ahead=_ahead(file, frames), fps=fps, width=file.width, height=file.height, seekable=file.seekable,
+        damage=damage, remarks=file.remarks if file.has_durations else file.remarks + _gap(steps),
+    )  # fmt: skip
 
 
 _SMALL = 1 << 17  # bytes of a file, of which some thousand frames at most are listed

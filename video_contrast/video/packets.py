@@ -75,22 +75,13 @@ def packets_of(path: str) -> Packets:
     if end.at > (size := Path(path).stat().st_size):
         fault = f"its end is missing: {size:,} of {end.at:,} bytes"
     return Packets(
-        path,
-        packets,
-        base=base,
-        rate=rate,
-        width=width,
-        height=height,
-        reached=reached,
-        promised=promised,
+        path, packets, base=base, rate=rate, width=width, height=height, reached=reached, promised=promised,
         fault=fault or _incomplete(every, stated, float(base)),
         by_time=_trusted(path, packets, float(base), reorders=reorders, timed=bool(names & _TIMED)),
-        has_durations=bool(names & {"mov", "avi", "gif"}),
-        seekable="mpeg" not in names,
+        has_durations=bool(names & {"mov", "avi", "gif"}), seekable="mpeg" not in names, remarks=tuple(remarks),
         # Matroska cannot store times before 0: what has none was cut off from the pictures that it refers to.
         expected=sum("matroska" not in names or not p.dts is p.pts is None for p in packets),
-        remarks=tuple(remarks),
-    )
+    )  # fmt: skip
 
 
 def _remarks(container: AvContainer, stream: AvStream) -> list[str]:
