@@ -332,6 +332,10 @@ def _models_section(records: Records) -> Section:
     return section
 
 
+def _counters(records: Records) -> str:
+    return " ".join(dict.fromkeys(f"Tokens: {record['texts']['counter']}." for record in records.values()))
+
+
 def _items_section(records: Records) -> Section:
     rows, none = [], []
     for part, key, text in FINDINGS:
@@ -356,8 +360,7 @@ def _items_section(records: Records) -> Section:
     ]
     p_value = Column("p", hint="if all places held as many keys")
     section = Section.of("items")
-    counters = dict.fromkeys(f"Tokens: {record['texts']['counter']}." for record in records.values())
-    note = f"None: {'; '.join(none)}. {' '.join(counters)}"
+    note = f"None: {'; '.join(none)}. {_counters(records)}"
     section.parts += [
         Table("findings", "Findings", columns("finding", *records), rows, note=note),
         Table("places", "Where the true candidate stands",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -95,12 +95,9 @@ def _score_runs(
     from video_contrast import api
 
     if request.dry_run:
-        plans = {run.name: api.score(run.model, run.dataset, run.configs, request=run.options) for run in requests}
-        if as_json:
-            print_json({name: plan.record for name, plan in plans.items()})
-        for name, plan in () if as_json else plans.items():
-            print(f"{name}:")
-            print_plan(plan)
+        _print_plans(
+            {run.name: api.score(run.model, run.dataset, run.configs, request=run.options) for run in requests}, as_json
+        )
         return
     first = int(os.environ.get("RANK", "0")) == 0
     print_outcome = _print_outcome if first and not is_quiet() and not as_json else None
@@ -126,6 +123,14 @@ def _tell(outcomes: Sequence[RunOutcome], max_missing: float | None, *, as_json:
             "command again does only what is missing"
         )
     check_missing(list(results.values()), max_missing)
+
+
+def _print_plans(plans: Mapping[str, RunResult], as_json: bool) -> None:
+    if as_json:
+        print_json({name: plan.record for name, plan in plans.items()})
+    for name, plan in () if as_json else plans.items():
+        print(f"{name}:")
+        print_plan(plan)
 
 
 def _print_outcome(outcome: RunOutcome) -> None:
