@@ -275,11 +275,12 @@ def shown(detectable: float) -> str:
     return "too few to show any difference" if detectable >= 1 else f"which show {100 * detectable:.1f} points or more"
 
 
+Logs = Sequence[ForeignLog]
 INDEPENDENT = against("independent")  # the accuracy as if clips of one video were independent
 LogMetrics = dict[str, ConfigMetrics]  # task -> its numbers, under the condition `CLEAN`
 
 
-def log_metrics(logs: Sequence[ForeignLog]) -> dict[str, LogMetrics]:
+def log_metrics(logs: Logs) -> dict[str, LogMetrics]:
     """Metrics of logs as those of runs: model -> task -> `{"conditions": {CLEAN: numbers}}`.
 
     Returns numbers: `accuracy`, `accuracy_low`, `accuracy_high` (by source video where the log names it),
@@ -319,7 +320,7 @@ def _as_share(value: float | None, of_samples: float) -> float | None:
     return value if value is None else min(value, value / 100, key=lambda scaled: abs(scaled - of_samples))
 
 
-def best_logs(logs: Sequence[ForeignLog]) -> dict[FigureKey, str]:
+def best_logs(logs: Logs) -> dict[FigureKey, str]:
     """The model that is better than every other one on a task, by the paired test, as `terminal.best_models` says it.
 
     Returns place of the accuracy -> model; nothing where no test says so.
@@ -373,7 +374,7 @@ def notes_of(tables: Mapping[str, LogMetrics]) -> list[str]:
     return lines
 
 
-def harness_notes(logs: Sequence[ForeignLog], *, beside_own: bool) -> list[str]:
+def harness_notes(logs: Logs, *, beside_own: bool) -> list[str]:
     """What stands below figures of several harnesses; [] for one. `beside_own`: whether runs of `score` are there."""
     names = sorted({log.harness for log in logs}) + (["video-contrast"] if beside_own else [])
     if not logs or len(names) < 2:
@@ -385,12 +386,7 @@ def harness_notes(logs: Sequence[ForeignLog], *, beside_own: bool) -> list[str]:
 
 
 def compare_logs(
-    first: Sequence[ForeignLog],
-    second: Sequence[ForeignLog],
-    tasks: Sequence[str] | None = None,
-    *,
-    points: float | None = None,
-    seed: int = 0,
+    first: Logs, second: Logs, tasks: Sequence[str] | None = None, *, points: float | None = None, seed: int = 0
 ) -> list[Comparison]:
     """Compares two models task by task on the items that both logs have.
 

@@ -23,6 +23,9 @@ from video_contrast.reports.runs import hit
 from video_contrast.rows import MultipleChoiceRow, contrast_places
 from video_contrast.storage import RunFolder
 
+Rows = Sequence[MultipleChoiceRow]
+Hits = Mapping[str, float]  # of `read_hits`
+
 
 def read_hits(run: str | Path, config: str, condition: str = "clean") -> dict[str, float]:
     """Item id -> 1 right, 0 wrong, between them on a tie, from a run's scores.
@@ -42,9 +45,7 @@ def contrasts_of(rows: Iterable[MultipleChoiceRow]) -> list[tuple[MultipleChoice
     return [(row, places[0]) for row, places in edited if places]
 
 
-def scored_contrasts(
-    rows: Sequence[MultipleChoiceRow], hits: Mapping[str, float]
-) -> list[tuple[MultipleChoiceRow, int]]:
+def scored_contrasts(rows: Rows, hits: Hits) -> list[tuple[MultipleChoiceRow, int]]:
     """Rows with a contrast that the run scored, each with its contrast's number. Raises UsageError: there is none."""
     pairs = [(row, n) for row, n in contrasts_of(rows) if row["id"] in hits]
     if not pairs:
@@ -52,7 +53,7 @@ def scored_contrasts(
     return pairs
 
 
-def judges(rows: Sequence[MultipleChoiceRow], votes: Iterable[tuple[str, Mapping[str, object]]]) -> Figures:
+def judges(rows: Rows, votes: Iterable[tuple[str, Mapping[str, object]]]) -> Figures:
     """Accuracy of judges by majority vote, and how far they agree.
 
     `rows`: of the set that was judged. `votes`: rows with their places: `item` (or `id`), `annotator`, `answer` (number
@@ -74,7 +75,7 @@ def judges(rows: Sequence[MultipleChoiceRow], votes: Iterable[tuple[str, Mapping
     return judged(rows, {item: list(by_person.values()) for item, by_person in answers.items()})
 
 
-def rare_ids(rows: Sequence[MultipleChoiceRow], hits: Mapping[str, float], training: Iterable[str]) -> Figures:
+def rare_ids(rows: Rows, hits: Hits, training: Iterable[str]) -> Figures:
     """Table 4: accuracy where the original id is rarer in the training captions than the one that replaced it.
 
     Returns as of `metrics.rarity_gap`, with intervals over clusters, of a set whose contrasts replace one name (or
@@ -108,7 +109,7 @@ def count_names(names: Iterable[str], captions: Iterable[str]) -> Counter[str]:
 _SHOWN = 30  # verbs of the plot
 
 
-def verb_counts(rows: Sequence[MultipleChoiceRow]) -> Counter[str]:
+def verb_counts(rows: Rows) -> Counter[str]:
     """Lemmas of the verbs that a set's contrasts put in, with how often each occurs."""
     from video_contrast.perturbations.english import parse
 
@@ -167,13 +168,7 @@ def plot_verbs(first: Mapping[str, int], second: Mapping[str, int], names: tuple
 TextEncoder = Callable[[Sequence[str]], NDArray[np.float32]]  # texts -> one vector a text
 
 
-def proximity(
-    rows: Sequence[MultipleChoiceRow],
-    hits: Mapping[str, float],
-    encoders: Mapping[str, TextEncoder],
-    *,
-    share: float = 0.15,
-) -> JsonObject:
+def proximity(rows: Rows, hits: Hits, encoders: Mapping[str, TextEncoder], *, share: float = 0.15) -> JsonObject:
     """Table 5: accuracy on antonyms, and on the highest and lowest 15 % of the others by sentence similarity.
 
     Returns `overall`, `n`, and under each encoder's name what `metrics.proximity` gives, of a set of verb contrasts.

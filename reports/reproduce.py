@@ -14,9 +14,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from video_contrast.console import aligned
+from video_contrast.console import Say, aligned
 from video_contrast.errors import UsageError, VideoContrastError, check_names
-from video_contrast.files import Json
+from video_contrast.files import AnyPath, Json
 from video_contrast.reports.sets import StoredVectors
 from video_contrast.rows import Layout, MultipleChoiceRow
 from video_contrast.runner.job import RunResult
@@ -38,12 +38,7 @@ BuildPlan = tuple[list[str], dict[str, str | Path]]  # configs that can be built
 
 
 def find_set(
-    builder: str,
-    configs: Sequence[str],
-    *,
-    folder: str | Path | None = None,
-    video_root: str | Path | None = None,
-    log: Callable[[str], None] = print,
+    builder: str, configs: Sequence[str], *, folder: AnyPath | None, video_root: AnyPath | None, log: Say
 ) -> Path:
     """The folder of the set, made on first use.
 
@@ -237,7 +232,7 @@ def reproduce(
     parts: Sequence[str] | None = None,
     splits: dict[str, str] | None = None,
     conditions: Annotated[str | None, "conditions; default: the paper's"] = None,
-    log: Callable[[str], None] = print,
+    log: Say = print,
     **options: Any,  # each of its own type
 ) -> tuple[list[str], Reproduction]:
     """Scores what a paper's tables need and puts our figures beside the published ones.

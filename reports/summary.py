@@ -169,6 +169,7 @@ def dots(runs: Sequence[ConfigRun]) -> Plot:
     return dot_plot(lines, runs, name="accuracy-dots", caption=caption, heading="config", what="accuracy")
 
 
+Looks = dict[str, dict[str, str | float]]  # of each model, what draws its dots
 _BASELINE_MARKERS = ("s", "D", "^")  # baselines are grey and small
 
 
@@ -186,7 +187,7 @@ def dot_plot(
     lines: Sequence[DotLine], runs: Sequence[ConfigRun], *, name: str, caption: str, heading: str, what: str
 ) -> Plot:
     """The plot, and a narrow one for phones: of `what` is measured, a line under the `heading` of the plot's table."""
-    looks: dict[str, dict[str, str | float]] = {}  # of each model, in the order of the runs
+    looks: Looks = {}  # in the order of the runs
     baselines = list(dict.fromkeys(run.model for run in runs if run.is_baseline))
     for run in runs:
         looks[run.model] = {"color": colour(run.number), "marker": shape(run.number), "markersize": 6.5}
@@ -197,13 +198,7 @@ def dot_plot(
     return replace(wide, narrow=narrow.svg)
 
 
-def _drawn(
-    lines: Sequence[DotLine],
-    looks: Mapping[str, Mapping[str, str | float]],
-    width: float,
-    name: str,
-    texts: tuple[str, str, str],
-) -> Plot:
+def _drawn(lines: Sequence[DotLine], looks: Looks, width: float, name: str, texts: tuple[str, str, str]) -> Plot:
     (caption, heading, what), narrow = texts, width < 5
     models = list(looks)
     step = min(0.16, 0.7 / len(models))

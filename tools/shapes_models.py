@@ -20,7 +20,7 @@ TEXT_LENGTH = 48
 PAD, BEGIN, UNKNOWN, END = "<|pad|>", "<|begin|>", "<|unknown|>", "<|end|>"
 
 
-def tokenizer(captions: Iterable[str], vocabulary: int = 640) -> Tokenizer:
+def tokenizer(captions: Iterable[str], size: int = 640) -> Tokenizer:
     """A byte-level BPE tokenizer fitted on captions; any text has tokens, so misspelt captions do too.
 
     Its end token has the highest id: CLIP's text towers read a caption's embedding there.
@@ -35,11 +35,7 @@ def tokenizer(captions: Iterable[str], vocabulary: int = 640) -> Tokenizer:
     bpe.decoder = decoders.ByteLevel()
     alphabet, special = sorted(pre_tokenizers.ByteLevel.alphabet()), [PAD, BEGIN, UNKNOWN]
     trainer = trainers.BpeTrainer(
-        vocab_size=vocabulary - 1,
-        special_tokens=special,
-        initial_alphabet=alphabet,
-        min_frequency=2,
-        show_progress=False,
+        vocab_size=size - 1, special_tokens=special, initial_alphabet=alphabet, min_frequency=2, show_progress=False
     )
     bpe.train_from_iterator(sorted(set(captions)), trainer)
     bpe.add_special_tokens([END])

@@ -293,7 +293,6 @@ def _places(shown: list[Scene], times: np.ndarray) -> tuple[torch.Tensor, torch.
 
 
 def _start(words: Tokenizer, seed: int, stored: Path) -> TorchModel:
-    """The warmed-up start, made once."""
     if not stored.exists():
         with atomic_path(stored) as temporary:
             torch.save(warm_up(words, seed).state_dict(), temporary)

@@ -22,6 +22,7 @@ from video_contrast.reports.why_differ.stages import StageResult, compare, first
 from video_contrast.storage.run_figures import ACCURACY, MAIN, Score
 from video_contrast.storage.run_records import SimilarityMatrix
 
+Results = Sequence[StageResult]  # of `compare`
 UPSTREAM = ("frames", "pixels", "prompt", "model", "joining", "scores")  # what scores depend on
 
 
@@ -44,12 +45,11 @@ class Share:
         return f"{self.stage}: {self.change:+.4f} {self.figure}{whole}"
 
 
-def shares(a: Side, b: Side, results: Sequence[StageResult]) -> list[Share]:
+def shares(a: Side, b: Side, results: Results) -> list[Share]:
     """The changes of the figures by stage, which add up to their differences; [] where no item is in both.
 
     Args:
-        a, b: both sides.
-        results: of `compare`.
+        a, b, results: both sides, and what `compare` says of them.
     """
     both = common(a, b)
     if not both:
@@ -69,10 +69,7 @@ def shares(a: Side, b: Side, results: Sequence[StageResult]) -> list[Share]:
 
 
 def _exchanged(
-    here: Sequence[ItemEvidence],
-    there: Sequence[ItemEvidence],
-    norm: Mapping[str, object],
-    results: Sequence[StageResult],
+    here: Sequence[ItemEvidence], there: Sequence[ItemEvidence], norm: Mapping[str, object], results: Results
 ) -> dict[str, float]:
     """Stage -> change, on the items of both sides, each with raw scores; `norm`: options where the norms differ."""
     pairs = list(zip(here, there, strict=True))
@@ -105,7 +102,7 @@ def _renormed(item: ItemEvidence, norm: Mapping[str, object]) -> Sequence[float]
 
 
 def _retrieval(
-    a: SimilarityMatrix, b: SimilarityMatrix, both: Sequence[str], score: Score, results: Sequence[StageResult]
+    a: SimilarityMatrix, b: SimilarityMatrix, both: Sequence[str], score: Score, results: Results
 ) -> list[Share]:
     whole = [_recall(matrix, matrix.rows, score.kind) for matrix in (a, b)]
     difference = whole[1] - whole[0]
@@ -131,7 +128,7 @@ def _label(x: ItemEvidence, y: ItemEvidence) -> int:
     return place.get(y.label, x.label)
 
 
-def _cause(results: Sequence[StageResult], among: Sequence[str]) -> str:
+def _cause(results: Results, among: Sequence[str]) -> str:
     """The stages that differ by themselves, of some; before them what of the set changes scores."""
     names = [r.stage for r in results if r.stage in among and r.state == "differs"]
     numbers = next((r.numbers for r in results if r.stage == "set" and "set" not in among), {})
@@ -174,8 +171,8 @@ def compared(
     comparisons = []
     for a, b in pairs_of(first, second, config, metric):
         stages = compare(a, b)
-        cause = first_different(stages)
-        comparisons.append(StageComparison(a.config or b.config, cause and cause.stage, stages, shares(a, b, stages)))
+        stage = cause.stage if (cause := first_different(stages)) else None
+        comparisons.append(StageComparison(a.config or b.config, stage, stages, shares(a, b, stages)))
     return comparisons
 
 

@@ -124,7 +124,6 @@ def table_lines(numbers: Sequence[RunNumbers]) -> list[terminal.TableLine]:
 
 
 def _gamma(gamma: Gamma) -> str:
-    """Mean relative robustness over a group's conditions, with its standard deviation."""
     if gamma.at_chance:  # such a model keeps all of it, which says nothing
         return "at chance"
     return "undefined" if gamma.relative is None else f"{gamma.relative:.2f} ± {gamma.relative_sd:.2f}"

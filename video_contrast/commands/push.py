@@ -82,7 +82,6 @@ def push(
 
 
 def _list_results(folder: Path, repo: str, dataset: str, *, as_json: bool) -> None:
-    """Prints what a push of a run would send."""
     from video_contrast.hub_cards.results import results_of
 
     rows, record = results_of(folder, dataset), RunFolder(folder).record

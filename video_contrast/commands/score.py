@@ -31,11 +31,10 @@ def kind_options() -> list[Option]:
     return [replace(o, type=type(o.default) | None, default=None, flag=Flag(hidden=True)) for o in options]
 
 
-@command(
-    "score",
-    "video-contrast score --model temporal --dataset shapes --config verb_mc --output runs/t",
-    more=kind_options,
-)
+EXAMPLE = "video-contrast score --model temporal --dataset shapes --config verb_mc --output runs/t"
+
+
+@command("score", EXAMPLE, more=kind_options)
 def score(
     *,
     model: Annotated[list[str] | None, "Hub id, folder, packaged one, baseline; repeatable", Flag(panel=MODEL)] = None,

@@ -45,23 +45,17 @@ def xray(
     from video_contrast.reports.xray_sources import answers_of, open_sources
 
     model = loaded_language_model(language_model, device)
-    tokens = _tokens(tokenizer, token_limit)
+    count = _tokens(tokenizer, token_limit)
     records: dict[str, XrayRecord] = {}
     configs = names_in(config)
     for place in what:
         for source in open_sources(place, configs, split=split, columns=columns, against=against, strict=strict):
             if split is not None and split not in source.splits:
                 raise unknown_name(f"split of {source.name}", split, list(source.splits))
-            shown = split or ("test" if "test" in source.splits else next(iter(source.splits)))
-            answers = answers_of(scores or [], source, shown)
+            part = split or ("test" if "test" in source.splits else next(iter(source.splits)))
+            answers = answers_of(scores or [], source, part)
             record = xrayed(
-                source.splits,
-                split=shown,
-                answers=answers,
-                language_model=model,
-                tokens=tokens,
-                points=points,
-                seed=seed,
+                source.splits, split=part, answers=answers, language_model=model, tokens=count, points=points, seed=seed
             )
             record["source"] = {"read": place, "guesses": source.guesses, "left_out": source.left_out}
             if refine:

@@ -403,7 +403,6 @@ def _clip_seconds(row: TableRow, roles: ColumnRoles) -> tuple[float | None, floa
 def _row(
     row: TableRow, texts: list[str], label: int, *, roles: ColumnRoles, item: str, own_kinds: bool
 ) -> MultipleChoiceRow:
-    """The row of an item, complete."""
     if roles.constant is not None:  # columns of true and false captions have no order of their own
         order = stream(0, "plain-table", item).permutation(len(texts)).tolist()
         texts, label = [texts[n] for n in order], order.index(label)

@@ -416,7 +416,6 @@ class RunFolder:
 
 
 def _equal(column: pa.DictionaryArray, text: str) -> np.ndarray:
-    """Which entries are a text."""
     texts = column.dictionary.to_pylist()
     codes: np.ndarray = np.from_dlpack(column.indices)
     return np.asarray(codes == (texts.index(text) if text in texts else -1))

@@ -201,7 +201,6 @@ def _lines(path: Address, opened: Opener, encoding: str, newline: str) -> Iterat
 
 
 def _line_rows(path: Address, lines: Iterable[str]) -> Numbered:
-    """The objects of JSON lines."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
