@@ -133,16 +133,9 @@ def _tables(push: Push, repo: str, revision: str | None, folder: Path) -> list[t
 
 
 def upload(
-    stages: Sequence[Sequence[tuple[str, Path]]],
-    repo: str,
-    kind: RepoType,
-    *,
-    message: str,
-    private: bool = False,
-    revision: str | None = None,
-    step: Step | None = None,
-    **create: Any,  # each of its own type
-) -> str:
+    stages: Sequence[Sequence[tuple[str, Path]]], repo: str, kind: RepoType, *, message: str, private: bool = False,
+    revision: str | None = None, step: Step | None = None, **create: Any,  # each of its own type
+) -> str:  # fmt: skip
     """Creates the repository if needed and commits the files, stage after stage; returns its address.
 
     `stages`: lists of (path in the repository, file). `create`: arguments of `HfApi.create_repo` (`space_sdk`).

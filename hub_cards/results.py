@@ -14,22 +14,9 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json
 from video_contrast.hub_cards import publishing
 from video_contrast.hub_cards.markdown import render
-from video_contrast.storage import RunFolder
+from video_contrast.storage import RunFolder, run_notes
 from video_contrast.storage.run_figures import ACCURACY, MAIN, FigureKey, RunNumbers, Score, leading
 from video_contrast.storage.run_folder import CLEAN
-from video_contrast.storage.run_notes import (
-    SEE_NOTHING,
-    UNSEEN,
-    TooManyMissing,
-    are_missing,
-    beside_owner,
-    check_share,
-    first_reason,
-    missing_clips,
-    more_missing_than,
-    self_test_lines,
-    setting_lines,
-)
 from video_contrast.storage.run_records import RunRecord
 
 _RECALL = leading("retrieval").name
@@ -124,7 +111,7 @@ def model_index(results: list[Result], record: RunRecord) -> list[dict[str, obje
 
 def result_card(results: list[Result], record: RunRecord) -> str:
     """The card of a run's results, as markdown."""
-    tested, settings = self_test_lines(record), setting_lines(record)
+    tested, settings = run_notes.self_test_lines(record), run_notes.setting_lines(record)
     return render("results.md.jinja", results=results, record=record, tested=tested, settings=settings)
 
 
@@ -134,23 +121,23 @@ def check_whole(run: str | Path, max_missing: float | None = None) -> None:
     `max_missing`: the share of its clips that may be missing; none by default. Raises UsageError: the run was scored
     with `limit`, or `max_missing` is no share; TooManyMissing: more clips are missing.
     """
-    check_share(max_missing)
+    run_notes.check_share(max_missing)
     record = RunFolder.open(run).record
     if isinstance(limit := record.get("request", {}).get("limit"), int):
         raise UsageError(
             f"{run} is a trial run on the first {counted(limit, 'clip')} of each config: score without --limit before "
             "its results are published"
         )
-    if more_missing_than(max_missing or 0, record):
-        clip, why = first_reason(record) or ("", "")
+    if run_notes.more_missing_than(max_missing or 0, record):
+        clip, why = run_notes.first_reason(record) or ("", "")
         first = f" (the first, {clip}: {why})" if clip else ""
         mend = "get the videos, run the same score command again"
-        mend = "score with more --frames" if why.startswith(UNSEEN) else mend
+        mend = "score with more --frames" if why.startswith(run_notes.UNSEEN) else mend
         share = "SHARE" if max_missing is None else f"above {max_missing:g}"
         or_else = f"; --max-missing {share} publishes them all the same, with the number in their notes"
-        raise TooManyMissing(
-            f"{run}: {are_missing(record)}{first}, so its figures are of another set than the one named: {mend}, then "
-            f"push{or_else if 'n_clips' in record else ''}"
+        raise run_notes.TooManyMissing(
+            f"{run}: {run_notes.are_missing(record)}{first}, so its figures are of another set than the one named: "
+            f"{mend}, then push{or_else if 'n_clips' in record else ''}"
         )
 
 
@@ -203,18 +190,18 @@ def _arguments(result: Result, record: RunRecord) -> dict[str, object]:
 def _notes(result: Result, record: RunRecord) -> str:
     interval = "" if result["low"] is None else f", 95 % interval {result['low']:g} to {result['high']:g}"
     frames = f", {count} frames" if (count := _frames(record)) else ""
-    missing = f", {missing_clips(record)} missing" if record.get("n_missing") else ""
+    missing = f", {run_notes.missing_clips(record)} missing" if record.get("n_missing") else ""
     unparseable = f", {result['unparseable']}" if result["unparseable"] else ""
     return (
         f"{result['metric']}, %{interval}, chance {result['chance']:g}, {result['items']} items{unparseable}{frames}"
-        f"{missing}{', ' + beside if (beside := beside_owner(record)) else ''}, "
+        f"{missing}{', ' + beside if (beside := run_notes.beside_owner(record)) else ''}, "
         f"video-contrast {record.get('version', '')}"
     ).strip()
 
 
 def _frames(record: RunRecord) -> int:
     """How many frames the model saw of a clip; 0 of one that sees none, or where the record does not say."""
-    unseen = record.get("model", {}).get("kind") in SEE_NOTHING
+    unseen = record.get("model", {}).get("kind") in run_notes.SEE_NOTHING
     return 0 if unseen else record.get("sampling", {}).get("frames") or 0
 
 

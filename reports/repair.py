@@ -37,18 +37,10 @@ _NEGATIVES = (
 
 
 def write_repair(
-    source: XraySource,
-    path: Path,
-    output: Path,
-    *,
-    columns: TableColumns,
-    kinds: Sequence[str] = KINDS,
-    quality: str | float = "all",
-    generator: CaptionGenerator | None = None,
-    sample: int = 60,
-    votes: Sequence[Path] = (),
-    seed: int = 0,
-) -> tuple[dict[str, XrayRecord], str]:
+    source: XraySource, path: Path, output: Path, *, columns: TableColumns, kinds: Sequence[str] = KINDS,
+    quality: str | float = "all", generator: CaptionGenerator | None = None, sample: int = 60,
+    votes: Sequence[Path] = (), seed: int = 0,
+) -> tuple[dict[str, XrayRecord], str]:  # fmt: skip
     """Repairs a set and writes all of it; returns the X-rays before and after, and what was done in one sentence.
 
     `source`: what `open_sources` read with these columns. Readers see a `sample` of the old distractors, and as many

@@ -34,14 +34,9 @@ class XraySource:
 
 
 def open_sources(
-    what: str,
-    configs: Sequence[str] | None = None,
-    *,
-    split: str | None = None,
-    columns: TableColumns | None = None,
-    against: Against = "auto",
-    strict: bool = False,
-) -> list[XraySource]:
+    what: str, configs: Sequence[str] | None = None, *, split: str | None = None,
+    columns: TableColumns | None = None, against: Against = "auto", strict: bool = False,
+) -> list[XraySource]:  # fmt: skip
     """Reads what is to be X-rayed; a folder or a data set gives one source a config.
 
     `split`: of a data set of the Hub, the only one to load; of others all are read. `against`: what the true candidate

@@ -212,23 +212,11 @@ def layout_of(names: Iterable[str]) -> Layout:
 
 
 def multiple_choice_row(
-    *,
-    id: str,
-    video_id: str,
-    video_path: str,
-    candidates: list[str],
-    label: int,
-    kinds: list[str],
-    edits: Iterable[EditRecord | None] | None = None,
-    replaced: str | None = None,
-    cluster: str | None = None,
-    start: float | None = None,
-    end: float | None = None,
-    meta: Mapping[str, object] | None = None,
-    group: str | None = None,
-    question: str | None = None,
-    segments: list[JsonObject] | None = None,
-) -> MultipleChoiceRow:
+    *, id: str, video_id: str, video_path: str, candidates: list[str], label: int, kinds: list[str],
+    edits: Iterable[EditRecord | None] | None = None, replaced: str | None = None, cluster: str | None = None,
+    start: float | None = None, end: float | None = None, meta: Mapping[str, object] | None = None,
+    group: str | None = None, question: str | None = None, segments: list[JsonObject] | None = None,
+) -> MultipleChoiceRow:  # fmt: skip
     """A row of a multiple-choice set, or of pairs where it has a `group`; its `cluster` is by default the video."""
     row: MultipleChoiceRow = {
         "id": id, "video_id": video_id, "video_path": video_path, "start": start, "end": end,
@@ -243,15 +231,9 @@ def multiple_choice_row(
 
 
 def retrieval_row(
-    *,
-    id: str,
-    video_id: str,
-    video_path: str,
-    captions: list[str],
-    start: float | None = None,
-    end: float | None = None,
-    meta: Mapping[str, object] | None = None,
-) -> RetrievalRow:
+    *, id: str, video_id: str, video_path: str, captions: list[str], start: float | None = None,
+    end: float | None = None, meta: Mapping[str, object] | None = None,
+) -> RetrievalRow:  # fmt: skip
     """Returns a row of a retrieval set; the columns are described at `RetrievalRow`."""
     return {
         "id": id, "video_id": video_id, "video_path": video_path, "start": start, "end": end, "captions": captions,

@@ -203,14 +203,9 @@ def _runs(index: VideoIndex, indices: Sequence[int]) -> Iterator[Sequence[int]]:
 
 
 def _forward(
-    packets: Iterator[AvPacket],
-    index: VideoIndex,
-    indices: Sequence[int],
-    counter: Counter,
-    logged: Callable[[str], str],
-    *,
-    first: int = 0,
-) -> Iterator[tuple[AvFrame, str]]:
+    packets: Iterator[AvPacket], index: VideoIndex, indices: Sequence[int], counter: Counter,
+    logged: Callable[[str], str], *, first: int = 0,
+) -> Iterator[tuple[AvFrame, str]]:  # fmt: skip
     """The requested frames out of packets that begin at frame `first`; another, or None, in the place of a lost one."""
     faults: dict[int, str] = {}  # first frame of a group of pictures -> what is wrong in it
     waiting: deque[tuple[int, AvFrame, str]] = deque()  # frames that may refer to one which comes out later
