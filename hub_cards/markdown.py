@@ -63,9 +63,7 @@ def render(template: str, **facts: object) -> str:
 def _plain(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return literal(value)
+    return f"{value:.4g}" if isinstance(value, float) else literal(value)
 
 
 @cache

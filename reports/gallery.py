@@ -69,8 +69,7 @@ def gallery_data(
     for run in runs:
         if run.layout != "retrieval":
             items = sets.setdefault(run.key, [dict(row) for row in run.set_rows.values() if "captions" not in row])
-            scored = run.choices.get(run.main, {})
-            lines = [scored.get(item["id"]) for item in items]
+            lines = [run.choices.get(run.main, {}).get(item["id"]) for item in items]
             entries.append((run, run.key, [_rounded(line["scores"]) if line else None for line in lines]))
         elif run.has_matrix(run.main):
             # A retrieval item's rivals are the run's own, so each such run has a list of items of its own.

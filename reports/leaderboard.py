@@ -139,8 +139,7 @@ def check_runs(runs: Sequence[str | Path], *, dataset: str | Path | None = None)
     if it was moved. Raises UsageError: no runs; VideoContrastError: something does not match; the message lists all of
     it.
     """
-    loaded = load_runs([Path(run) for run in runs], dataset=dataset)
-    own = {run.path: run for run in loaded}
+    own = {run.path: run for run in load_runs([Path(run) for run in runs], dataset=dataset)}
     lines = []
     for path, run in own.items():
         built = set_on_disk(run.key.dataset)  # that of a packaged builder in the cache

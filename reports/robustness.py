@@ -87,8 +87,7 @@ def _by_category(runs: Sequence[ConfigRun], score: Score) -> list[Table]:
         return []
     key, heads = runs[0].key, columns("category", *(run.model for run in runs))
     caption = f"Relative gamma of {score.words} by category, {key.name}"
-    stem = f"gamma-by-category-{key.stem}-{score.key}"
-    return [Table(stem, caption, heads, rows, folded="Gamma by category")]
+    return [Table(f"gamma-by-category-{key.stem}-{score.key}", caption, heads, rows, folded="Gamma by category")]
 
 
 def gamma_bars(runs: Sequence[ConfigRun], score: Score) -> Plot:

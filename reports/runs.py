@@ -89,8 +89,7 @@ def choice_hits(batches: Iterable[pa.RecordBatch]) -> ItemHits | None:
     parts = []
     for part in filter(len, batches):
         labels: np.ndarray = np.from_dlpack(part["label"])
-        hits = choice_ranks(padded(part["scores"], -np.inf), labels).hit(1)
-        parts.append((part["id"], hits, part["cluster"]))
+        parts.append((part["id"], choice_ranks(padded(part["scores"], -np.inf), labels).hit(1), part["cluster"]))
     if not parts:
         return None
     names, values, clusters = zip(*parts, strict=True)

@@ -154,8 +154,7 @@ def _template() -> "Template":
         re.sub(r"(\d[\d.]*) %", "<b>\\1\u202f%</b>", str(markupsafe.escape(text)))
     )
     environment.filters["share"] = lambda value: round(min(100.0, max(0.0, value)), 2)
-    source = files("video_contrast.reports") / "page.html.jinja"
-    return environment.from_string(source.read_text(encoding="utf-8"))
+    return environment.from_string((files("video_contrast.reports") / "page.html.jinja").read_text(encoding="utf-8"))
 
 
 def warnings(runs: Sequence[ConfigRun]) -> list[str]:

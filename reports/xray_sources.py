@@ -149,8 +149,7 @@ def answers_of(paths: Sequence[Path], source: XraySource, split: str) -> list[Mo
     ids = {row["id"] for row in source.splits[split]}
     answers = []
     for path in paths:
-        logs = read_logs(path)
-        best = max(logs, key=lambda log: (log.task == source.config, len(ids & log.hits.keys())))
+        best = max(read_logs(path), key=lambda log: (log.task == source.config, len(ids & log.hits.keys())))
         if not ids & best.hits.keys():
             best = named_by_text(best, source.splits[split])
         if not ids & best.hits.keys():

@@ -76,8 +76,7 @@ def score(model: AnyPath, dataset: AnyPath, config: ConfigNames = None, *, reque
         UsageError: the call is wrong (unknown name, wrong number of frames, a directory of another run ...).
         VideoContrastError: something failed; the message says what and what to do.
     """
-    folder = named_set(str(dataset), names_in(config))
-    return score_folder(model, dataset, config, folder=folder, request=request)
+    return score_folder(model, dataset, config, folder=named_set(str(dataset), names_in(config)), request=request)
 
 
 @with_options
@@ -133,8 +132,7 @@ def doctor(
     """
     from video_contrast.runner.self_test import diagnose
 
-    folder = named_set(str(dataset), names_in(config))
-    job = make_job(model, dataset, config, folder=folder, request=request)
+    job = make_job(model, dataset, config, folder=named_set(str(dataset), names_in(config)), request=request)
     return diagnose(job, alternatives=alternatives)[0]
 
 

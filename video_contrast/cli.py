@@ -83,8 +83,7 @@ def make_app(words: Sequence[str] = ()) -> cyclopts.App:
         group = cyclopts.Group(heading, sort_key=place)
         for order, name in enumerate(modules):
             if listed:
-                text = _summary(name)
-                app.command(cyclopts.App(name.replace("_", "-"), help=text, group=group, sort_key=order))
+                app.command(cyclopts.App(name.replace("_", "-"), help=_summary(name), group=group, sort_key=order))
             for command in commands(name, "".join(words[1:2])) if first == name else ():
                 parent = command.name.rpartition(" ")[0]
                 if parent:

@@ -57,8 +57,7 @@ def shown_clip(root: Path, row: MultipleChoiceRow) -> Path:
                 return path
     files = ((str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths)
     source = (*(value for file in files for value in file), row["start"], row["end"], *map(repr, clip.segments))
-    key = digest("annotate", *source).hex()[:32]
-    target = shown_folder() / f"{key}.mp4"
+    target = shown_folder() / f"{digest('annotate', *source).hex()[:32]}.mp4"
     if target.exists():
         return target
     with _writing:  # one clip at a time, and none twice: a person waits for the one in hand

@@ -222,8 +222,7 @@ class Desk:
                 return problem
         elif answer != UNCLEAR and answer not in task.shown:
             return "Choose one of the sentences, or “not clear”."
-        vote = Vote(self.votes.task, item, annotator, answer, seconds=round(seconds, 2), shown=task.shown)
-        self.votes.add(vote)
+        self.votes.add(Vote(self.votes.task, item, annotator, answer, seconds=round(seconds, 2), shown=task.shown))
         with self._lock:
             self._claims.get(item, {}).pop(annotator, None)
         return ""

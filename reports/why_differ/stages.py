@@ -150,8 +150,7 @@ def compare_frames(a: Side, b: Side) -> StageResult:
         says.append(f"other frames in {counted(len(other), 'item')}, as {list(first)} and {list(second)}")
     if says:
         return StageResult("frames", "differs", "; ".join(says), {"items_with_other_frames": len(other)})
-    seen = sum(x.frames != y.frames for x, y in pairs if x.frames and y.frames)
-    return _same_numbers(a, b, seen)
+    return _same_numbers(a, b, sum(x.frames != y.frames for x, y in pairs if x.frames and y.frames))
 
 
 def _same_numbers(a: Side, b: Side, other_digests: int) -> StageResult:
@@ -205,9 +204,7 @@ def compare_prompt(a: Side, b: Side) -> StageResult:
     says += [f"{name}: {a.model.get(name)!r} and {b.model.get(name)!r}" for name in facts if name not in a.options]
     same_texts = all(a.items[name].texts == b.items[name].texts for name in common(a, b))
     says += [f"prompts differ: {_text_difference(x, y)}" for x, y in _prompts(a, b, same_texts) if x != y][:1]
-    if says:
-        return StageResult("prompt", "differs", "; ".join(says))
-    return _tokens(a, b, same_texts)
+    return StageResult("prompt", "differs", "; ".join(says)) if says else _tokens(a, b, same_texts)
 
 
 def _prompts(a: Side, b: Side, same_texts: bool) -> list[tuple[str, str]]:
@@ -296,8 +293,7 @@ def compare_model(a: Side, b: Side) -> StageResult:
         return unknown("model", *silent)
     weighed = bool(a.model.get("weights") and b.model.get("weights"))
     says = _facts(a, b, NETWORK if weighed else ("revision", *NETWORK))
-    rest = {*a.options, *b.options} - {*JOINING, *PROMPT, *NO_NUMBERS}
-    says += other_options(a, b, sorted(rest))
+    says += other_options(a, b, sorted({*a.options, *b.options} - {*JOINING, *PROMPT, *NO_NUMBERS}))
     beside = _facts(a, b, ("revision", "device")) if weighed else _facts(a, b, ("device",))
     shared = [name for name in a.versions if name in b.versions]
     beside += [f"{n} {a.versions[n]} and {b.versions[n]}" for n in shared if a.versions[n] != b.versions[n]]

@@ -27,8 +27,7 @@ def export(
 
     if repo and format_ not in ("lmms-eval", "mteb"):
         raise UsageError(f"--repo goes with --format lmms-eval or mteb: files of {format_} hold the items themselves")
-    written = FORMATS[format_](Export(folder, output, repo, video_root, write_videos))
-    files = [str(path) for path in written]
+    files = list(map(str, FORMATS[format_](Export(folder, output, repo, video_root, write_videos))))
     tell(files, files, as_json)
 
 

@@ -208,8 +208,7 @@ def _figures(config: str, condition: str, numbers: Numbers) -> list[RunFigure]:
     scores = [ACCURACY, *(against(kind) for kind in kinds if f"n_{kind}" in numbers)]
     scores += [*PAIR_SCORES, *OTHERS, RANDOM_OPTIONS, *AMONG_FIRST, MEAN_RANK, TIES]
     scores += [score for way in WAYS for score in (*RECALLS[way], MEDIAN_RANKS[way])]
-    rows = (figure(numbers, score, config, condition) for score in scores)
-    return [row for row in rows if row is not None]
+    return [row for score in scores if (row := figure(numbers, score, config, condition))]
 
 
 def _gammas(config: str, entry: ConfigMetrics) -> Iterator[Gamma]:
