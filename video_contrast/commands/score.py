@@ -94,9 +94,8 @@ def _score_runs(
     from video_contrast import api
 
     if request.dry_run:
-        _print_plans(
-            {run.name: api.score(run.model, run.dataset, run.configs, request=run.options) for run in requests}, as_json
-        )
+        plans = {run.name: api.score(run.model, run.dataset, run.configs, request=run.options) for run in requests}
+        _print_plans(plans, as_json)
         return
     first = int(os.environ.get("RANK", "0")) == 0
     print_outcome = _print_outcome if first and not is_quiet() and not as_json else None
