@@ -171,9 +171,13 @@ TextEncoder = Callable[[Sequence[str]], NDArray[np.float32]]  # texts -> one vec
 def proximity(rows: Rows, hits: Hits, encoders: Mapping[str, TextEncoder], *, share: float = 0.15) -> JsonObject:
     """Table 5: accuracy on antonyms, and on the highest and lowest 15 % of the others by sentence similarity.
 
-    Returns `overall`, `n`, and under each encoder's name what `metrics.proximity` gives, of a set of verb contrasts.
-    `hits`: of `read_hits`. `encoders`: name -> encoder of sentences; the paper takes Sentence-BERT and CLIP's text
-    encoder. `share`: size of the two subsets. Raises UsageError: no row with a contrast was scored.
+    Returns `overall`, `n`, and under each encoder's name what `metrics.proximity` gives. Raises UsageError: no row with
+    a contrast was scored.
+
+    Args:
+        rows, hits: of a set of verb contrasts, and of `read_hits`.
+        encoders: name -> encoder of sentences; the paper takes Sentence-BERT and CLIP's text encoder.
+        share: size of the two subsets.
     """
     pairs = scored_contrasts(rows, hits)
     right = [hits[row["id"]] for row, _ in pairs]
