@@ -91,14 +91,11 @@ def compare_runs(
     return rows
 
 
-def add_mcnemar(row: Comparison, first: np.ndarray, second: np.ndarray) -> None:
-    """Adds McNemar's test to a row.
-
-    `row`: gets `mcnemar_p`, `only_first`, `only_second`. `first, second`: `[n]`, 1 where a model is right, else 0.
-    """
+def _mcnemar_figures(first: np.ndarray, second: np.ndarray) -> Comparison:
+    """What McNemar's test adds to a row; `[n]`, 1 where a model is right, else 0."""
     exact = mcnemar(first, second)
-    row["mcnemar_p"] = exact["p_value"]
-    row["only_first"], row["only_second"] = int(exact["only_first"]), int(exact["only_second"])
+    counts = {name: int(exact[name]) for name in ("only_first", "only_second")}
+    return {"mcnemar_p": exact["p_value"], **counts}
 
 
 def _choice(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Comparison]:
@@ -120,7 +117,7 @@ def _choice(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Compari
             clusters = np.array(a.clusters.take(here).to_pylist())
             rows.append(paired_row(test, against(kind).key, hits, clusters, left_out=left_out))
             # McNemar's test has no half right: a tie counts as wrong for both models.
-            add_mcnemar(rows[-1], *map(np.floor, hits))
+            rows[-1] |= _mcnemar_figures(*map(np.floor, hits))
             rows[-1][TIES.key] = int(np.any([own % 1 > 0 for own in hits], axis=0).sum())
     if not rows:
         raise VideoContrastError(f"config {test.config}: the runs have no item in common")
@@ -432,7 +429,7 @@ def _compared(a: ForeignLog, b: ForeignLog, points: float | None, seed: int) -> 
     alone = paired_difference(values[0], values[1], seed=seed) if several else None
     row |= {f"independent_{name}": alone and alone[name] for name in ("low", "high", "p_value")}
     if all(set(np.unique(part)) <= {0.0, 1.0} for part in values):
-        add_mcnemar(row, values[0], values[1])
+        row |= _mcnemar_figures(values[0], values[1])
     return row
 
 

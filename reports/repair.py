@@ -88,11 +88,11 @@ def write_repair(
     if authors is not None:
         write_bytes(output / "authors" / errata.file, authors)
     write_xray(records, output / "xray")
-    said = f"{done['items']:,} items, {done['won blind']:,} won blind: {done['repaired']:,} have new distractors, "
-    said += f"{done['won blind and kept']:,} kept theirs, {why or 'none left out'}"
+    summary = f"{done['items']:,} items, {done['won blind']:,} won blind: {done['repaired']:,} have new distractors, "
+    summary += f"{done['won blind and kept']:,} kept theirs, {why or 'none left out'}"
     if after["blind"]["solvable"]:
-        said += "; still solvable blind: report its best blind model beside every score"
-    return records, said
+        summary += "; still solvable blind: report its best blind model beside every score"
+    return records, summary
 
 
 def _errata(source: XraySource, repairs: Mapping[str, Repair], path: Path, columns: TableColumns) -> Errata:

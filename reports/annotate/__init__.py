@@ -1,8 +1,4 @@
-"""The two human pages: people write contrasts, and people judge them; after the contrast-set paper's two forms.
-
-serve("judge", "sets/shapes", "votes.jsonl", config="verb_mc")    a local page until it is stopped
-judged(rows, votes) / written(rows, votes)                        what the answers say
-"""
+"""The two human pages: people write contrasts, and people judge them; after the contrast-set paper's two forms."""
 
 from video_contrast.reports.annotate.results import judged
 from video_contrast.reports.annotate.tasks import Desk, PageItems, Task, Vote, Votes, problem_with, written_rows

@@ -261,8 +261,7 @@ def vlmevalkit(export: Export) -> list[Path]:
         table = pd.DataFrame(cells, columns=[*_FIRST, *letters, "answer", "kinds"])
         text = str(table.to_csv(sep="\t", index=False, lineterminator="\n"))
         written.append(write_text(export.output / f"{name}_{config}_{split}.tsv", text))
-    file = CLASS.removesuffix(".py")
-    source = python_file("vlmevalkit_sets.py.template", root, EXAMPLE=written[0].stem, FILE=file)
+    source = python_file("vlmevalkit_sets.py.template", root, EXAMPLE=written[0].stem, FILE=CLASS.removesuffix(".py"))
     return [*written, write_text(export.output / CLASS, source)]
 
 
