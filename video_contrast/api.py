@@ -108,13 +108,9 @@ def score_many(
 
 @with_options
 def doctor(
-    model: AnyPath,
-    dataset: AnyPath = "shapes",
-    config: ConfigNames = "random_mc",
-    *,
-    alternatives: bool = False,
+    model: AnyPath, dataset: AnyPath = "shapes", config: ConfigNames = "random_mc", *, alternatives: bool = False,
     request: ScoreOptions,
-) -> SelfTest:
+) -> SelfTest:  # fmt: skip
     """Tests a model on a few items of a set before anything is scored; the options are those of `score`.
 
     Args:

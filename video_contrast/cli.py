@@ -68,15 +68,10 @@ def make_app(words: Sequence[str] = ()) -> cyclopts.App:
     import cyclopts
 
     app = cyclopts.App(
-        name="video-contrast",
-        help=f"{SUMMARY}\n\n{EVERYWHERE}",
-        help_epilogue=f"Example: {EXAMPLE}",
-        help_format="plaintext",
-        default_parameter=cyclopts.Parameter(negative=()),
-        version_flags=[],
-        result_action="return_value",
-        suppress_keyboard_interrupt=False,
-    )
+        name="video-contrast", help=f"{SUMMARY}\n\n{EVERYWHERE}", help_epilogue=f"Example: {EXAMPLE}",
+        help_format="plaintext", default_parameter=cyclopts.Parameter(negative=()), version_flags=[],
+        result_action="return_value", suppress_keyboard_interrupt=False,
+    )  # fmt: skip
     first, no_subcommand = words[0].replace("-", "_") if words else "", not words[1:] or words[1].startswith("-")
     listed = not any(first in modules for modules in COMMANDS.values())
     for place, (heading, modules) in enumerate(COMMANDS.items()):

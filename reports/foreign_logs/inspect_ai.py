@@ -81,17 +81,11 @@ def _sample(sample: Mapping[str, Json], scorer: str, place: str) -> Sample:
     item, metadata = str(sample["id"]), sample.get("metadata")
     score = (sample.get("scores") or {}).get(scorer)
     return Sample(
-        item,
-        0.0 if score is None else _value(score, scorer, f"{place} (id {item!r})"),
-        place,
-        video=video_of(metadata if isinstance(metadata, Mapping) else None),
-        answer=(score or {}).get("answer", ""),
-        reply=(score or {}).get("explanation"),
-        key=sample.get("target"),
-        asked=_asked(sample),
-        epoch=sample.get("epoch", 1),
-        failed=score is None,
-    )
+        item, 0.0 if score is None else _value(score, scorer, f"{place} (id {item!r})"), place,
+        video=video_of(metadata if isinstance(metadata, Mapping) else None), answer=(score or {}).get("answer", ""),
+        reply=(score or {}).get("explanation"), key=sample.get("target"), asked=_asked(sample),
+        epoch=sample.get("epoch", 1), failed=score is None,
+    )  # fmt: skip
 
 
 def _asked(sample: Mapping[str, Json]) -> str:

@@ -67,16 +67,11 @@ def _sample(row: Mapping[str, Json], metric: str, place: str) -> Sample:
     media = row.get("input_media")
     file = media[0] if isinstance(media, list) and len(media) == 1 else None  # the only one that the sample shows
     return Sample(
-        str(fields["id"] if own else row["doc_id"]),
-        value,
-        place,
+        str(fields["id"] if own else row["doc_id"]), value, place,
         video=video_of(fields, row) or (file if isinstance(file, str) else None),
-        answer=_reply(row) if own else _answer(fields, 0),
-        reply=_reply(row),
-        key=row["target"],
-        asked=row.get("input"),
-        failed=row.get("filtered_resps") in ([], "", [""], None),
-    )
+        answer=_reply(row) if own else _answer(fields, 0), reply=_reply(row), key=row["target"],
+        asked=row.get("input"), failed=row.get("filtered_resps") in ([], "", [""], None),
+    )  # fmt: skip
 
 
 def value_of(metric: object) -> float | None:

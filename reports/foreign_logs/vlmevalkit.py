@@ -49,13 +49,8 @@ def _sample(row: Mapping[str, Json], column: str, place: str) -> Sample:
         raise VideoContrastError(f"{place}: the {column} is {row[column]!r}, no number") from error
     options = [f"{letter}. {row[letter]}" for letter in LETTERS if row.get(letter)]  # or a list of them
     return Sample(
-        str(row["id"] if row.keys() >= OWN else row["index"]),
-        max(value, 0.0),
-        place,
-        video=video_of(row),
-        answer=row.get("prediction"),
-        reply=row.get("prediction"),
-        key=row.get("answer"),
+        str(row["id"] if row.keys() >= OWN else row["index"]), max(value, 0.0), place, video=video_of(row),
+        answer=row.get("prediction"), reply=row.get("prediction"), key=row.get("answer"),
         asked="\n".join([str(row.get("question") or ""), *(options or [str(row.get("candidates") or "")])]),
         failed=value < 0,  # -1: no answer could be read
-    )
+    )  # fmt: skip

@@ -411,18 +411,12 @@ def _row(
     start, end = _clip_seconds(row, roles)
     task = _given(row, roles.column["task"])
     result = multiple_choice_row(
-        id=item,
+        id=item, candidates=texts, label=label, kinds=list(map(str, kinds)), start=start, end=end,
         video_id=_given(row, "video_id") or ENDING.sub("", PurePosixPath(video).name) or item,
         video_path=_given(row, "video_path") or with_ending(video),
-        candidates=texts,
-        label=label,
-        kinds=list(map(str, kinds)),
         cluster=_given(row, roles.column["cluster"]) or ENDING.sub("", video),
-        start=start,
-        end=end,
-        question=_given(row, roles.column["question"]) or None,
-        meta={"task": task} if task else None,
-    )
+        question=_given(row, roles.column["question"]) or None, meta={"task": task} if task else None,
+    )  # fmt: skip
     if isinstance(row.get("meta"), str) and row["meta"]:
         result["meta"] = row["meta"]
     return result
