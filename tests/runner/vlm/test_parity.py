@@ -116,7 +116,7 @@ def test_inputs_are_those_of_the_librarys_own_route(
     whole["attention_mask"] = torch.ones_like(whole["input_ids"])
     with torch.no_grad():
         logs = model(**whole).logits[0, -answer.shape[1] - 1 : -1].double().log_softmax(-1)
-    [ours], _ = scorer._caption_logs(clip, [CAPTIONS[1]], question)
+    [(ours, _)] = scorer._caption_logs(clip, [CAPTIONS[1]], question)
     assert ours == pytest.approx(float(logs.gather(1, answer[0][:, None]).sum()), abs=1e-3)
 
 
