@@ -9,25 +9,14 @@ SugarCrepe does.
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.audit.blind_models import (
-    BLIND_MODELS,
-    FOLDS,
-    SUMMARY,
-    Scores,
-    audited_negatives,
-    blind_scores,
-    common_position_scores,
-    cross_fitted_features,
-    features,
-    folds_of,
-    too_few,
-    wins,
-)
+from video_contrast.audit import blind_models
+from video_contrast.audit.blind_models import BLIND_MODELS, FOLDS, SUMMARY, Scores, audited_negatives, too_few, wins
+from video_contrast.audit.language_model import LanguageModel
 from video_contrast.audit.records import AccuracyFacts, AuditFacts, ScorerFacts
 from video_contrast.console import counted
 from video_contrast.errors import UsageError
@@ -38,15 +27,6 @@ from video_contrast.seeds import digest
 from video_contrast.storage.set_folder import BLIND_NAMES, Facts, ScorerKey
 
 GRID = 10  # cells a side of zero and score
-
-
-class PerplexityModel(Protocol):
-    """A causal language model; `language_model.LanguageModel` is one."""
-
-    name: str
-
-    def perplexity(self, texts: Sequence[str]) -> list[float]:
-        """One perplexity a text: exp of the mean negative log-likelihood of its tokens."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +68,7 @@ def audited_items(rows: Sequence[Row]) -> list[AuditedItem]:
 
 
 def blind_results(
-    items: Sequence[AuditedItem], *, seed: int = 0, language_model: PerplexityModel | None = None
+    items: Sequence[AuditedItem], *, seed: int = 0, language_model: LanguageModel | None = None
 ) -> list[BlindResult]:
     """Scores every item by every blind model; those that learn are left out where there are too few items.
 
@@ -100,11 +80,11 @@ def blind_results(
     ]
     clusters = [item.cluster for item in items]
     if not too_few(clusters):
-        fold = folds_of(clusters, FOLDS, seed)
-        position = common_position_scores([item.positions for item in items], fold)
+        fold = blind_models.folds_of(clusters, FOLDS, seed)
+        position = blind_models.common_position_scores([item.positions for item in items], fold)
         results.append(BlindResult("common_position", "the place that holds most true candidates elsewhere", position))
-        tables = [features(item.texts, item.question) for item in items]
-        results.append(BlindResult("text_features", SUMMARY, cross_fitted_features(tables, fold)))
+        tables = [blind_models.features(item.texts, item.question) for item in items]
+        results.append(BlindResult("text_features", SUMMARY, blind_models.cross_fitted_features(tables, fold)))
         for scores, model in zip(_learned(items, seed), BLIND_MODELS.values(), strict=True):
             results.append(BlindResult(model.key, model.summary, scores))
     if language_model is not None:
@@ -114,7 +94,7 @@ def blind_results(
     return results
 
 
-def audit(rows: Sequence[Row], *, seed: int = 0, language_model: PerplexityModel | None = None) -> AuditFacts:
+def audit(rows: Sequence[Row], *, seed: int = 0, language_model: LanguageModel | None = None) -> AuditFacts:
     """Measures how well the true caption is told from the contrasts of its item without the video.
 
     `language_model`: a causal language model; its accuracy is added to those of the built-in models. Raises UsageError:
@@ -224,7 +204,7 @@ def _learned(items: Sequence[AuditedItem], seed: int) -> list[Scores]:
     """The cross-fitted scores of every blind model that learns, in the order of `BLIND_MODELS`."""
     texts, clusters = [item.texts for item in items], [item.cluster for item in items]
     answers = any(item.question for item in items)
-    return [blind_scores(texts, clusters, model, answers=answers, seed=seed) for model in BLIND_MODELS]
+    return [blind_models.blind_scores(texts, clusters, model, answers=answers, seed=seed) for model in BLIND_MODELS]
 
 
 def _lengths(items: Sequence[AuditedItem], sign: float) -> Scores:

@@ -130,14 +130,6 @@ def fit_ngrams(items: Items) -> TextScorer:
     return lambda unknown: np.asarray(model.decision_function(vectors(unknown)), np.float64)
 
 
-def fit_trigrams(items: Items) -> TextScorer:
-    """Fits a trigram language model of the true captions (absolute discounting, interpolated).
-
-    The score is the mean log-probability of a word: which of the two would people rather write?
-    """
-    return TrigramModel([item[0] for item in items if item[0]]).score
-
-
 @lru_cache(maxsize=1 << 16)
 def ngrams(text: str) -> tuple[str, ...]:
     """The different word n-grams of 1 to 3 of a text in lower case, each once. A text is read once for all models.
@@ -164,6 +156,8 @@ def padded_grams(caption: str) -> tuple[tuple[str, ...], ...]:
 
 class TrigramModel:
     """Word trigrams with interpolated absolute discounting down to uniform over the vocabulary.
+
+    A caption's score is the mean log-probability of its words: which of two would people rather write?
 
     >>> model = TrigramModel(["a man runs", "a man sings", "a dog runs"])
     >>> bool(model.score(["a man runs"])[0] > model.score(["runs man a"])[0])
@@ -215,8 +209,11 @@ class BlindModel:
 
 BLIND_MODELS = {
     "classifier": BlindModel("blind", "word n-grams (1-3) and length, logistic regression", fit_ngrams),
-    "trigrams": BlindModel("language_model", "word trigrams of the set's true captions", fit_trigrams),
-}
+    "trigrams": BlindModel(
+        "language_model", "word trigrams of the set's true captions",
+        lambda items: TrigramModel([item[0] for item in items if item[0]]).score,
+    ),
+}  # fmt: skip
 
 
 def audited_negatives(label: int, kinds: Sequence[str]) -> list[int]:

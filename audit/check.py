@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, NamedTuple, TypedDict
+from typing import Annotated, ClassVar, TypedDict
 
 from video_contrast.console import bar
 from video_contrast.errors import UsageError, VideoContrastError
@@ -107,8 +107,9 @@ def check(folder: str | Path, *, progress: bool = False, options: CheckOptions) 
     if checked.looked:
         with ThreadPoolExecutor(max_workers=options.num_proc) as pool:
             results = pool.map(partial(_examined, videos, decode=options.decode), sorted(clips))
-            for video in bar(results, total=len(clips), desc="videos", unit="file", disable=not progress):
-                _add_video(checked, video, [start for start, _ in clips[video.path] if start is not None])
+            shown = bar(results, total=len(clips), desc="videos", unit="file", disable=not progress)
+            for path, examined in zip(sorted(clips), shown, strict=True):
+                _add_video(checked, path, examined, [start for start, _ in clips[path] if start is not None])
         checked.short.sort()
     present = {path: facts["sha256"] for path, facts in checked.videos.items() if "sha256" in facts}
     checked.changed = [path for path in present if present[path] != hashes.get(path, present[path])]
@@ -185,29 +186,25 @@ def _check_record(folder: SetFolder, checked: Checked) -> None:
             )
 
 
-class _Examined(NamedTuple):
-    """A video: what is known of its file (None: there is none), and what is wrong with it ("" if nothing)."""
-
-    path: str
-    facts: VideoFacts | None
-    problem: str = ""
-    damaged: bool = False
+# What is known of a video's file (None: there is none), what is wrong with it ("" if nothing), and if that is damage.
+_Examined = tuple[VideoFacts | None, str, bool]
 
 
-def _add_video(checked: Checked, video: _Examined, starts: Sequence[float]) -> None:
+def _add_video(checked: Checked, path: str, examined: _Examined, starts: Sequence[float]) -> None:
     """Records what is known of a video, and which of the clips that begin at `starts` it is too short for."""
-    if video.facts is None:
-        checked.missing.append(video.path)
+    facts, problem, damaged = examined
+    if facts is None:
+        checked.missing.append(path)
         return
-    checked.videos[video.path] = video.facts
-    if video.problem:
-        (checked.damaged if video.damaged else checked.unreadable)[video.path] = video.problem
+    checked.videos[path] = facts
+    if problem:
+        (checked.damaged if damaged else checked.unreadable)[path] = problem
         return
-    for remark in video.facts.get("remarks", ()):
-        checked.remarks.setdefault(remark, []).append(video.path)
-    end = video.facts["seconds"]
+    for remark in facts.get("remarks", ()):
+        checked.remarks.setdefault(remark, []).append(path)
+    end = facts["seconds"]
     late = [start for start in starts if start >= end]
-    checked.short += [f"{video.path}: a clip begins at {start:g} s, the video ends at {end:g} s" for start in late]
+    checked.short += [f"{path}: a clip begins at {start:g} s, the video ends at {end:g} s" for start in late]
 
 
 def _is_there(file: Path) -> bool:
@@ -220,7 +217,7 @@ def _is_there(file: Path) -> bool:
 def _examined(root: Path, path: str, *, decode: bool) -> _Examined:
     file = resolve_under(root, path)
     if not _is_there(file):
-        return _Examined(path, None)
+        return None, "", False
     facts: VideoFacts = {}
     problem, damaged = "", False
     try:
@@ -238,4 +235,4 @@ def _examined(root: Path, path: str, *, decode: bool) -> _Examined:
             facts |= {"bytes": file.stat().st_size, "sha256": sha256(file)}
         except OSError as error:  # the user may not read it
             problem = problem or reason(error)
-    return _Examined(path, facts, problem, damaged)
+    return facts, problem, damaged

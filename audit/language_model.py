@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.audit.blind_audit import PerplexityModel
 from video_contrast.perturbations.contrast.generators.base import in_batches, tokens_a_batch
 from video_contrast.pretrained import device_of, load, log_probabilities, perplexity_of, placed, token_rows
 from video_contrast.rows import MultipleChoiceRow
@@ -61,7 +60,7 @@ MOST = 400  # shards, or items
 LEAST = 10
 
 
-def exchangeability(rows: Sequence[MultipleChoiceRow], model: PerplexityModel, *, seed: int = 0) -> Facts:
+def exchangeability(rows: Sequence[MultipleChoiceRow], model: LanguageModel, *, seed: int = 0) -> Facts:
     """Tests whether a language model prefers the published order of items, and that of candidates.
 
     Returns a test of either order; None below `LEAST`. A small p-value says that the order is known, not by which way.
@@ -85,7 +84,7 @@ def exchangeability(rows: Sequence[MultipleChoiceRow], model: PerplexityModel, *
     }
 
 
-def _tested(groups: Sequence[list[str]], model: PerplexityModel, seed: int, *, what: str, written: Written) -> Facts:
+def _tested(groups: Sequence[list[str]], model: LanguageModel, seed: int, *, what: str, written: Written) -> Facts:
     texts = []
     for number, group in enumerate(groups):
         rng = stream(seed, "exchangeability", what, number)

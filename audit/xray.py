@@ -15,24 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
-from video_contrast.audit.blind_audit import (
-    AuditedItem,
-    BlindResult,
-    PerplexityModel,
-    accuracy_facts,
-    audit_facts,
-    audit_splits,
-    audited_items,
-    audited_split,
-    best_of,
-    blind_results,
-    in_percent,
-    pair_facts,
-    refine,
-)
+from video_contrast.audit import blind_audit
+from video_contrast.audit.blind_audit import AuditedItem, BlindResult, accuracy_facts, audited_split
 from video_contrast.audit.blind_models import named_features, ngrams, wins
 from video_contrast.audit.item_checks import Rows, TokenCount, copy_facts, leak_facts, position_facts, text_facts
-from video_contrast.audit.language_model import exchangeability
+from video_contrast.audit.language_model import LanguageModel, exchangeability
 from video_contrast.audit.model_answers import ModelAnswers, explained, power, suspects
 from video_contrast.audit.records import BlindFacts, ConfigAudit, NamedScorer, XrayRecord
 from video_contrast.errors import UsageError, check_names
@@ -50,7 +37,7 @@ def xray(
     *,
     split: str | None = None,
     answers: Sequence[ModelAnswers] = (),
-    language_model: PerplexityModel | None = None,
+    language_model: LanguageModel | None = None,
     tokens: TokenCount = TokenCount(),  # noqa: B008  frozen
     points: float = POINTS,
     seed: int = 0,
@@ -66,13 +53,13 @@ def xray(
     name = split or audited_split(splits)
     check_names("split", [name], splits)
     rows = splits[name]
-    items = audited_items(rows)
-    results = blind_results(items, seed=seed, language_model=language_model)
-    audited = audit_facts(items, results)
-    best, corrected = best_of(results, [item.cluster for item in items])
+    items = blind_audit.audited_items(rows)
+    results = blind_audit.blind_results(items, seed=seed, language_model=language_model)
+    audited = blind_audit.audit_facts(items, results)
+    best, corrected = blind_audit.best_of(results, [item.cluster for item in items])
     models: list[NamedScorer] = [{"key": r.key, "name": BLIND_NAMES[r.key], **audited[r.key]} for r in results]
     models.sort(key=lambda model: -model["accuracy"])
-    pairs = pair_facts(rows, results)
+    pairs = blind_audit.pair_facts(rows, results)
     blind: BlindFacts = {
         "chance": audited["chance"],
         "against": audited["against"],
@@ -147,7 +134,7 @@ def certificate_text(record: XrayRecord) -> str:
 |---|---|
 | items, source videos | {record["items"]:,}, {record["clusters"]:,} |
 | without the video | {verdict[facts["solvable_blind"]]} |
-| best blind model ({facts["best_blind"]}) | {in_percent(record["blind"]["best"])}, \
+| best blind model ({facts["best_blind"]}) | {blind_audit.in_percent(record["blind"]["best"])}, \
 chance {100 * facts["chance"]:.1f} % |
 | copies of items; with another key | {facts["copies"]}; {facts["key_differs"]} |
 | candidates equal up to case and punctuation | {facts["equal_candidates"]} |
@@ -251,7 +238,7 @@ def audit_set(
     *,
     split: str | None = None,
     refine: bool = False,
-    language_model: PerplexityModel | None = None,
+    language_model: LanguageModel | None = None,
     seed: int = 0,
 ) -> dict[str, ConfigAudit]:
     """Audits configs of a set on disk and writes the results into its record.
@@ -297,7 +284,7 @@ def _add_refined(draft: SetDraft, config: str, splits: Splits, seed: int) -> tup
     refined: dict[str, list[MultipleChoiceRow]] = {}
     for split, rows in splits.items():
         try:
-            part, counts[split] = refine(rows, seed=seed)
+            part, counts[split] = blind_audit.refine(rows, seed=seed)
         except UsageError as error:
             facts["left_out"][split] = str(error)
             continue
@@ -307,6 +294,6 @@ def _add_refined(draft: SetDraft, config: str, splits: Splits, seed: int) -> tup
     if not refined:
         reasons = "; ".join(f"split {split}: {why}" for split, why in facts["left_out"].items())
         raise UsageError(f"{config} cannot be refined: {reasons or 'no item stays'}")
-    audit = audit_splits(refined, seed)
+    audit = blind_audit.audit_splits(refined, seed)
     draft.add(config + SUFFIX, refined, facts | {"audit": audit})
     return counts[audit["split"]], {**audit}

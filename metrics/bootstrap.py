@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from video_contrast.metrics.checks import Floats, Ints, Values, as_array, cluster_codes, refuse
-from video_contrast.metrics.interval import MINIMUM_CLUSTERS, Interval, no_interval
+from video_contrast.metrics.interval import MINIMUM_CLUSTERS, Interval
 from video_contrast.seeds import stream
 
 DRAWS = 4_000
@@ -137,7 +137,7 @@ def cluster_bootstrap(
             distinct, index = _distinct(columns)
             estimate = float(statistic(np.bincount(index)[None].astype(np.float64), distinct)[0])
         if n_clusters < MINIMUM_CLUSTERS:
-            return no_interval(estimate, n_clusters)
+            return Interval(estimate, n_clusters=n_clusters)
         if isinstance(statistic, OfMeans):
             sums = [np.bincount(codes, weights=column) for column in columns.T]
             totals = bootstrap_totals(np.stack([*sums, np.bincount(codes)], axis=1), int(draws), seed)
@@ -170,10 +170,9 @@ def interval_of_samples(
 
     tail = (1 - level) / 2
     defined = samples[np.isfinite(samples)]
-    if n_clusters < MINIMUM_CLUSTERS or len(defined) < (1 - tail) * len(samples):
-        return no_interval(estimate, n_clusters)
-    if smooth and defined.min() == defined.max():
-        return no_interval(estimate, n_clusters)
+    too_few = n_clusters < MINIMUM_CLUSTERS or len(defined) < (1 - tail) * len(samples)
+    if too_few or (smooth and defined.min() == defined.max()):
+        return Interval(estimate, n_clusters=n_clusters)
     quantile = float(stdtrit(n_clusters - 2, tail) * np.sqrt(n_clusters / (n_clusters - 1)))
     outside = tail if smooth else float(ndtr(quantile))
     ends = np.quantile(defined, [outside, 1 - outside])

@@ -5,18 +5,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from video_contrast.metrics import checks
 from video_contrast.metrics.bootstrap import OfMeans, cluster_bootstrap
-from video_contrast.metrics.checks import (
-    Figures,
-    Floats,
-    Values,
-    choices,
-    cluster_codes,
-    listed,
-    refuse,
-    shares,
-    vector,
-)
+from video_contrast.metrics.checks import Figures, Floats, Values, choices, shares, vector
 from video_contrast.metrics.interval import interval_keys, median_interval, share_interval
 from video_contrast.metrics.ranks import Numbers, choice_ranks, exact_mean, exact_std
 
@@ -122,7 +113,7 @@ def rarity_gap(
         if rare.any():
             columns = np.stack([rare, rare * right, right], axis=1)
             result.update(interval_keys("gap", cluster_bootstrap(columns, clusters, statistic=_GAP, seed=seed)))
-            groups = cluster_codes(clusters, len(right))[0][rare]
+            groups = checks.cluster_codes(clusters, len(right))[0][rare]
             result.update(interval_keys("rare", share_interval(right[rare], groups)))
     return result
 
@@ -167,7 +158,7 @@ def position_bias(
     if not interval:
         return result
 
-    groups, _ = cluster_codes(clusters, len(array))
+    groups, _ = checks.cluster_codes(clusters, len(array))
     of_positions = [
         share_interval(hits[truth == p], groups[truth == p]).bounds if n else (None, None)
         for p, n in enumerate(n_by_position)
@@ -224,14 +215,14 @@ def proximity(
     (0.0, 0.0, 1.0)
     """
     right, near = shares(hits, "hits"), vector(similarity, "similarity")
-    flags = [False] * len(right) if antonym is None else listed(antonym)
+    flags = [False] * len(right) if antonym is None else checks.listed(antonym)
     odd = [flag not in (0, 1) for flag in flags]
-    refuse(odd, lambda i: f"antonym: item {i} is {flags[i]!r}, neither True nor False")
+    checks.refuse(odd, lambda i: f"antonym: item {i} is {flags[i]!r}, neither True nor False")
     opposite = np.array(flags, bool)
     if not len(right) == len(near) == len(opposite):
         raise ValueError(f"{len(right)} hits need as many similarities and flags, not {len(near)} and {len(opposite)}")
     if clusters is not None:
-        clusters, _ = cluster_codes(clusters, len(right))
+        clusters, _ = checks.cluster_codes(clusters, len(right))
     if not 0 < share <= 0.5:
         raise ValueError(f"share must be above 0 and at most 0.5, not {share}")
     size = round(share * int((~opposite).sum()))

@@ -22,21 +22,15 @@ class Interval(NamedTuple):
     """An estimate with its interval; `low`, `high` and `standard_error` are NaN where undefined."""
 
     estimate: float  # the statistic of the items as they are
-    low: float  # end of the interval
-    high: float
-    standard_error: float  # cluster-robust, or the standard deviation over bootstrap draws
-    n_clusters: int  # independent units: clusters, or items where no clusters are given
+    low: float = np.nan  # end of the interval
+    high: float = np.nan
+    standard_error: float = np.nan  # cluster-robust, or the standard deviation over bootstrap draws
+    n_clusters: int = 0  # independent units: clusters, or items where no clusters are given
 
     @property
     def bounds(self) -> tuple[float, float] | tuple[None, None]:
         """`low` and `high`, for a table of results; None where the interval is undefined."""
         return (self.low, self.high) if np.isfinite(self.low) and np.isfinite(self.high) else (None, None)
-
-
-def no_interval(estimate: float, n_clusters: int) -> Interval:
-    """An estimate without an interval: too few clusters, or draws that say nothing."""
-    nan = float("nan")
-    return Interval(estimate, nan, high=nan, standard_error=nan, n_clusters=n_clusters)
 
 
 def interval_keys(name: str, interval: Interval) -> dict[str, float | None]:
@@ -75,7 +69,7 @@ def share_interval(hits: Values, clusters: Values = None, *, weights: Values = N
     mean = float((weight * values).sum() / weight.sum())
     error = cluster_error(values, codes, n_clusters, weight)
     if n_clusters < MINIMUM_CLUSTERS:
-        return no_interval(mean, n_clusters)._replace(standard_error=error)
+        return Interval(mean, standard_error=error, n_clusters=n_clusters)
     from scipy.special import betaincinv
 
     size = _effective_size(values, mean * (1 - mean), codes=codes, weights=weight, tail=tail)
@@ -105,7 +99,7 @@ def difference_interval(change: Values, clusters: Values = None) -> Interval:
     mean = float(values.mean())
     error = cluster_error(values, codes, n_clusters, weight)
     if n_clusters < MINIMUM_CLUSTERS:
-        return no_interval(mean, n_clusters)._replace(standard_error=error)
+        return Interval(mean, standard_error=error, n_clusters=n_clusters)
     from scipy.special import ndtri
 
     up, down = np.maximum(values, 0).mean(), np.maximum(-values, 0).mean()
@@ -133,14 +127,14 @@ def median_interval(values: Values, clusters: Values = None) -> Interval:
     codes, n_clusters = cluster_codes(clusters, len(array))
     median = float(np.median(array))
     if n_clusters < MINIMUM_CLUSTERS:
-        return no_interval(median, n_clusters)
+        return Interval(median, n_clusters=n_clusters)
     from scipy.special import betaincinv
 
     below = (array < median) + 0.5 * (array == median)
     half = _effective_size(below, float(below.var()), codes=codes, weights=np.ones(len(array)), tail=tail) / 2
     share = float(betaincinv(half, half + 1, tail))
     low, high = np.quantile(array, [share, 1 - share], method="inverted_cdf")
-    return Interval(median, float(low), high=float(high), standard_error=float("nan"), n_clusters=n_clusters)
+    return Interval(median, float(low), high=float(high), n_clusters=n_clusters)
 
 
 def cluster_error(values: Floats, codes: Ints, n_clusters: int, weights: Floats) -> float:

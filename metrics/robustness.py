@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from video_contrast.metrics.bootstrap import DRAWS, OfMeans, bootstrap_totals, cluster_bootstrap, interval_of_samples
 from video_contrast.metrics.checks import Figures, Floats, Ints, Values, as_array, cluster_codes, listed, shares, vector
-from video_contrast.metrics.interval import Interval, difference_interval, interval_keys, no_interval
+from video_contrast.metrics.interval import Interval, difference_interval, interval_keys
 from video_contrast.metrics.ranks import exact_std
 
 
@@ -114,7 +114,7 @@ def gamma_interval(
     bounds = (-np.inf if chance else 0.0, np.inf)
     pairs = np.stack([before, after], axis=1)
     interval = cluster_bootstrap(pairs, clusters, statistic=OfMeans(gamma), seed=seed, bounds=bounds)
-    return interval if np.isfinite(interval.estimate) else no_interval(interval.estimate, interval.n_clusters)
+    return interval if np.isfinite(interval.estimate) else Interval(interval.estimate, n_clusters=interval.n_clusters)
 
 
 def _in_range(highest: float, **scores: Values) -> list[Floats]:
@@ -217,45 +217,44 @@ def robustness(
     if clusters is not None:
         samples, n_clusters = _bootstrap_gammas((before, after), condition, clusters, gammas_of, seed)
 
-    measured = _Measured((means[0], means[1]), gammas, samples, n_clusters, ddof)
-    result = {"by_perturbation": {name: _figures(measured, [members[i]]) for i, name in enumerate(names)}}
+    scores = {"clean": means[0], "perturbed": means[1]}
+    figures = partial(_figures, scores, gammas, samples=samples, n_clusters=n_clusters, ddof=ddof)
+    result = {"by_perturbation": {name: figures([members[i]]) for i, name in enumerate(names)}}
     for table, grouped in groups.items():
         grouped_figures = {
-            group: _figures(measured, [members[i] for i in inside]) | {"n_perturbations": len(inside)}
+            group: figures([members[i] for i in inside]) | {"n_perturbations": len(inside)}
             for group, inside in grouped.items()
         }
         result.update(grouped_figures[""] if table == "" else {table: grouped_figures})
     return result
 
 
-class _Measured(NamedTuple):
-    """What was measured of each condition: mean scores (clean, perturbed), gammas, and their bootstrap samples."""
-
-    means: tuple[Floats, Floats]
-    gammas: dict[str, Floats]
-    samples: dict[str, Floats]
-    n_clusters: int
-    ddof: int
-
-
-def _figures(measured: _Measured, inside: list[Ints]) -> Figures:
+def _figures(
+    scores: dict[str, Floats],
+    gammas: dict[str, Floats],
+    inside: list[Ints],
+    *,
+    samples: dict[str, Floats],
+    n_clusters: int,
+    ddof: int,
+) -> Figures:
     """Figures over perturbations, each given by the numbers of its conditions, or over the severities of one."""
     result: Figures = {}
-    for gamma, values in measured.gammas.items():
+    for gamma, values in gammas.items():
         each = [_mean(values[j]) for j in inside]
         mean = _mean(np.array(each))
         result[gamma] = mean if np.isfinite(mean) else None
         spread = np.array(each) if len(inside) > 1 else values[inside[0]]
-        result[f"{gamma}_std"] = _std(spread, measured.ddof)
-    for name, scores in zip(("clean", "perturbed"), measured.means, strict=True):
-        result[name] = _mean(np.array([scores[j].mean() for j in inside]))
-    for name, values in measured.samples.items():
+        result[f"{gamma}_std"] = _std(spread, ddof)
+    for name, values in scores.items():
+        result[name] = _mean(np.array([values[j].mean() for j in inside]))
+    for name, values in samples.items():
         aggregated = _means(np.stack([_means(values[:, j]) for j in inside], axis=1))
         estimate = float("nan") if result[name] is None else result[name]
         bounds = (-np.inf if name == "gamma_c" else 0.0, np.inf)
-        result |= interval_keys(name, interval_of_samples(estimate, aggregated, measured.n_clusters, bounds=bounds))
+        result |= interval_keys(name, interval_of_samples(estimate, aggregated, n_clusters, bounds=bounds))
     result["n_conditions"] = int(sum(len(j) for j in inside))
-    result["n_missing"] = int(sum(np.isnan(measured.gammas["gamma_r"][j]).all() for j in inside))
+    result["n_missing"] = int(sum(np.isnan(gammas["gamma_r"][j]).all() for j in inside))
     return result
 
 

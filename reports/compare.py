@@ -126,22 +126,19 @@ def _choice(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Compari
 
 def _pair_rows(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Comparison]:
     """Of pairs, the rows of the scores that both runs have, over the groups that both scored whole."""
-    from video_contrast.runner.table_metrics import caption_matrix
-
     groups: list[dict[str, list[ScoreRow]]] = []
     for run in runs:
         of_run: dict[str, list[ScoreRow]] = {}
         for row in run.columns_of(test.config, test.condition, ("group", "cluster", "label", "scores")).to_pylist():
             of_run.setdefault(row["group"], []).append(row)
-        groups.append({name: rows for name, rows in of_run.items() if len(rows) == len(rows[0]["scores"])})
+        whole = {name: rows for name, rows in of_run.items() if len(rows) == len(rows[0]["scores"])}
+        groups.append({name: sorted(rows, key=lambda row: row["label"]) for name, rows in whole.items()})
     names = [name for name in groups[0] if name in groups[1]]
     if not names:
         return []
     left_out = len(groups[0]) + len(groups[1]) - 2 * len(names)
-    hits = [
-        group_hits([caption_matrix([(r["label"], np.array(r["scores"])) for r in of_run[name]]) for name in names])
-        for of_run in groups
-    ]
+    # Of each group a matrix of captions and videos, caption j true for video j.
+    hits = [group_hits([np.array([row["scores"] for row in of[name]]).T for name in names]) for of in groups]
     clusters = [groups[0][name][0]["cluster"] for name in names]
     measured = [run.numbers(test.config, test.condition) for run in runs]
     return [

@@ -42,30 +42,29 @@ def _short(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-class FirstInputs:
-    """What the first layers of a network are given: pixels and token ids."""
+@contextmanager
+def first_inputs() -> Iterator[tuple[dict[str, np.ndarray], dict[int, tuple[int, list[np.ndarray]]]]]:
+    """What the first layers of networks are given in the forward passes inside: pixels and token ids.
 
-    def __init__(self) -> None:
-        self.pixels: dict[str, np.ndarray] = {}  # "Conv" or "Linear" -> the input of the first such layer
-        self.ids: dict[int, tuple[int, list[np.ndarray]]] = {}  # id of an embedding -> its size and its inputs
+    "Conv" or "Linear" -> the input of the first such layer; the id of an embedding -> its size and all of its inputs.
+    """
+    from torch.nn.modules.module import register_module_forward_pre_hook
 
-    @contextmanager
-    def watched(self) -> Iterator["FirstInputs"]:
-        """Inside, the forward passes of all networks are read."""
-        from torch.nn.modules.module import register_module_forward_pre_hook
+    pixels: dict[str, np.ndarray] = {}
+    ids: dict[int, tuple[int, list[np.ndarray]]] = {}
 
-        def keep(layer: TorchModel, arguments: tuple[Any, ...]) -> None:  # arguments of any layer
-            if not arguments or not hasattr(arguments[0], "is_floating_point"):
-                return
-            given, name = arguments[0].detach(), type(layer).__name__
-            sort = next((sort for sort in ("Conv", "Linear") if name.startswith(sort)), "")
-            if sort and sort not in self.pixels and given.is_floating_point():
-                self.pixels[sort] = given.float().cpu().numpy()
-            elif hasattr(layer, "num_embeddings"):
-                self.ids.setdefault(id(layer), (layer.num_embeddings, []))[1].append(given.cpu().numpy())
+    def keep(layer: TorchModel, arguments: tuple[Any, ...]) -> None:  # arguments of any layer
+        if not arguments or not hasattr(arguments[0], "is_floating_point"):
+            return
+        given, name = arguments[0].detach(), type(layer).__name__
+        sort = next((sort for sort in ("Conv", "Linear") if name.startswith(sort)), "")
+        if sort and sort not in pixels and given.is_floating_point():
+            pixels[sort] = given.float().cpu().numpy()
+        elif hasattr(layer, "num_embeddings"):
+            ids.setdefault(id(layer), (layer.num_embeddings, []))[1].append(given.cpu().numpy())
 
-        with register_module_forward_pre_hook(keep):
-            yield self
+    with register_module_forward_pre_hook(keep):
+        yield pixels, ids
 
 
 def network_of(model: Model) -> TorchModel | None:
@@ -103,9 +102,9 @@ def _trace(probe: Probe, n: int) -> JsonObject:
     if network_of(model) is None:  # asking a server costs: what it has answered before
         return trace | {"scores": _finite(probe.clean[n])}
     if isinstance(model, Encoder):
-        with FirstInputs().watched() as shown:
+        with first_inputs() as (shown, _):
             video = model.encode_prepared([model.prepare(clip)])
-        with FirstInputs().watched() as read:
+        with first_inputs() as (_, read):
             text = model.encode_texts([caption])
         trace["video"], trace["text"] = summary(np.asarray(video[0])), summary(np.asarray(text[0]))
         scores = np.asarray(model.join(video, text), np.float64)[0]
@@ -113,13 +112,12 @@ def _trace(probe: Probe, n: int) -> JsonObject:
         captions, asked = probe.items.get(n, ([caption], {}))
         trace["prompt"] = model.rendered_input(clip, captions, **asked).get("prompt", "")
         model.score(clip, captions, **asked)  # unwatched: what a class's cache is first held to is no input of the item
-        with FirstInputs().watched() as shown:
+        with first_inputs() as (shown, read):
             scores = np.asarray(model.score(clip, captions, **asked).scores, np.float64)
-        read = shown
-    if (pixels := shown.pixels.get("Conv", shown.pixels.get("Linear"))) is not None:
+    if (pixels := shown.get("Conv", shown.get("Linear"))) is not None:
         trace["pixels"] = summary(pixels)
     # of the largest embedding, one call after the other
-    calls = max(read.ids.values(), key=lambda of_layer: of_layer[0], default=(0, []))[1]
+    calls = max(read.values(), key=lambda of_layer: of_layer[0], default=(0, []))[1]
     ids = [int(value) for call in calls for value in call.ravel()]
     runs = [(value, len(list(same))) for value, same in groupby(ids)]  # of the tokens that stand for pixels
     shown_ids = [value if times == 1 else [value, times] for value, times in runs[:SHOWN_IDS]]

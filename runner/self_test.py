@@ -1,6 +1,8 @@
 """A model looked at: all checks in order, what the family's recipe says, and what a run costs.
 
-It is tested before a run, once a folder and model, or looked at without scoring a set (`doctor`, `--show-input`).
+It is tested before a run, once a folder and model, or looked at without scoring a set (`doctor`, `--show-input`). What
+it is given and returns for the golden eight is its certificate, a few kB of JSON: digests and some values of frames and
+pixels, token ids, embeddings or scores (`runner.evidence`), with revision, weights, dtype, device and versions.
 """
 
 import sys
@@ -12,23 +14,27 @@ from pathlib import Path
 import numpy as np
 
 from video_contrast import seeds
-from video_contrast.errors import VideoContrastError
+from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
+from video_contrast.golden import QUESTIONS
 from video_contrast.runner.device import device_of, full_float32, load_model
 from video_contrast.runner.doctor import checks
 from video_contrast.runner.doctor.alternatives import try_alternatives
-from video_contrast.runner.doctor.probe import Probe, make_probe
+from video_contrast.runner.doctor.probe import ITEMS, Probe, make_probe
 from video_contrast.runner.doctor.result import ALL, Outcome, SelfTest, accepted_checks, refuse
-from video_contrast.runner.evidence import traces
-from video_contrast.runner.job import Job, model_facts
+from video_contrast.runner.evidence import network_facts, traces
+from video_contrast.runner.job import Job, model_facts, numeric_options
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, ModelSource, TextScorer, product
 from video_contrast.runner.kinds.recipes import recipe_of
 from video_contrast.runner.memory import enough_memory
 from video_contrast.runner.plan import Plan, make_plan
 from video_contrast.runner.process_share import Run
 from video_contrast.runner.processes import Processes
+from video_contrast.runner.run_directory import versions
+from video_contrast.runner.sets import load_set
 from video_contrast.runner.video_files import root_of
 from video_contrast.storage import RunFolder
+from video_contrast.storage.certificates import VERSION as CERTIFICATE_VERSION
 
 ONE_LENGTH = 0.01  # by how much lengths may differ: rounding in half precision
 NEVER_SEES = "never sees a video"
@@ -260,3 +266,38 @@ def loaded_run(job: Job) -> Run:
     root = root_of(job) if job.kind.family != "text" else Path()
     plan = make_plan(job.loaded, job.conditions, None)
     return Run(job, processes, load_model(job, device, dtype), plan, device=device, dtype=dtype, video_root=root)
+
+
+def certify(job: Job) -> JsonObject:
+    """The certificate of a job's model; `job`: of the golden eight (`golden.CAPTIONS`).
+
+    Raises UsageError: the model never sees a video; VideoContrastError: it cannot be loaded, or does not take all of
+    the clips.
+    """
+    with enough_memory(), full_float32():
+        run = loaded_run(job)
+        if isinstance(run.model, TextScorer):
+            raise UsageError(f"{job.source.name} never sees a video, so there is nothing to certify")
+        probe = make_probe(run)
+        if len(probe.clips) < ITEMS:
+            raise VideoContrastError(f"{job.source.name} was given {len(probe.clips)} of the {ITEMS} golden clips only")
+        traced = traces(probe)
+        if job.kind.asks:
+            questions = load_set(QUESTIONS, None, job.loaded.split, questions="asked")
+            other = replace(run, job=replace(job, loaded=questions), plan=make_plan(questions, job.conditions, None))
+            traced += traces(make_probe(other))
+        facts: JsonObject = {**model_facts(job, run.model), **network_facts(run.model)}
+    kept = ("revision", "kind", "kind_version", "class", "weights", "attention", "step")
+    return {
+        "certificate": CERTIFICATE_VERSION,
+        "model": {
+            "name": job.source.name.rstrip("/").rpartition("/")[2] if job.source.path else job.source.name,
+            **{name: facts[name] for name in kept if name in facts},
+            "options": numeric_options(job),
+            "dtype": run.dtype,
+            "device": run.device,
+        },
+        "versions": versions(),
+        "sampling": asdict(job.sampling),
+        "traces": traced,
+    }

@@ -27,18 +27,9 @@ from video_contrast.rows import Layout, contrast_places
 from video_contrast.runner.conditions import Condition
 from video_contrast.runner.items import Items
 from video_contrast.runner.plan import PlannedTable, share_changed
+from video_contrast.storage import run_records
 from video_contrast.storage.run_figures import ROBUST, figure
-from video_contrast.storage.run_records import (
-    BestMatches,
-    ConfigMetrics,
-    Gammas,
-    Numbers,
-    Robustness,
-    RunMetrics,
-    ScoreRow,
-    SimilarityMatrix,
-    perturbed_configs,
-)
+from video_contrast.storage.run_records import Gammas, Numbers, Robustness, RunMetrics, ScoreRow
 
 BEST = 100  # captions of each clip that are kept where all similarities would be too many
 ItemScores = np.ndarray | Sequence[np.ndarray]  # float64[n, k], or float64[k] an item where their numbers differ
@@ -149,16 +140,6 @@ def _pairs(scored: TableScores) -> Numbers:
     names = SCORES if comparable else SCORES[:1]
     numbers = {key: value for key, value in shares.items() if any(name in key for name in names)}
     return numbers | {"groups": shares["n"], "group_ties": shares["n_ties"]}
-
-
-def caption_matrix(members: Sequence[tuple[int, np.ndarray]]) -> np.ndarray:
-    """The scores of a group, `[k captions, k videos]`, caption j true for video j.
-
-    >>> caption_matrix([(1, np.array([0.1, 0.8])), (0, np.array([0.9, 0.2]))])
-    array([[0.9, 0.1],
-           [0.2, 0.8]])
-    """
-    return np.array([row for _, row in sorted(members, key=lambda member: member[0])]).T
 
 
 def _rotations(scored: TableScores) -> Numbers:
@@ -297,7 +278,7 @@ def score_rows(scored: TableScores) -> Iterator[ScoreRow]:
         yield row
 
 
-def ranked(scored: TableScores, *, whole: bool) -> tuple[TableScores, SimilarityMatrix]:
+def ranked(scored: TableScores, *, whole: bool) -> tuple[TableScores, run_records.SimilarityMatrix]:
     """A retrieval table with its ranks, and what is kept of its similarities: `whole`, or the best of each clip."""
     caption_to_video, n = scored.caption_to_video, len(scored.places)
     blocks = scored.blocks
@@ -329,11 +310,11 @@ def ranked(scored: TableScores, *, whole: bool) -> tuple[TableScores, Similarity
     best = None
     if not whole:
         of_captions = np.stack(ranks.text_to_video[:2])  # greater, equal
-        best = BestMatches(captions, values, own, of_captions, np.stack(ranks.video_to_text))
+        best = run_records.BestMatches(captions, values, own, of_captions, np.stack(ranks.video_to_text))
     ids, videos = scored.items.column("id").tolist(), scored.items.clips.columns[0].tolist()
     columns = [name for name, _, _ in scored.columns]
     kept = values if whole else None
-    matrix = SimilarityMatrix(ids, videos, columns, caption_to_video.tolist(), scored.frames, kept, best)
+    matrix = run_records.SimilarityMatrix(ids, videos, columns, caption_to_video.tolist(), scored.frames, kept, best)
     return replace(scored, ranks=ranks), matrix
 
 
@@ -342,12 +323,12 @@ def summary(scored: Mapping[tuple[str, str], tuple[PlannedTable, Numbers]]) -> R
 
     The conditions of a robustness set are configs of their own: their gammas stand under its config `clean`.
     """
-    configs: dict[str, ConfigMetrics] = {}
+    configs: dict[str, run_records.ConfigMetrics] = {}
     for (config, condition), (table, numbers) in scored.items():
         entry = configs.setdefault(config, {"layout": table.group.layout, "conditions": {}})
         changed = share_changed(table)
         entry["conditions"][condition] = {**numbers, **({} if changed is None else {"captions_changed": changed})}
-    perturbed = perturbed_configs(configs)
+    perturbed = run_records.perturbed_configs(configs)
     for config, entry in configs.items():
         joined = [config, *(perturbed if config == "clean" else [])]
         conditions = {name: table.condition for (of, name), (table, _) in scored.items() if of in joined}

@@ -19,7 +19,7 @@ from video_contrast.golden import GOLDEN
 from video_contrast.metrics import sign_flip
 from video_contrast.runner.doctor.probe import GREY, Probe, difference, finite, grey
 from video_contrast.runner.doctor.result import Outcome, State
-from video_contrast.runner.evidence import FirstInputs, network_of
+from video_contrast.runner.evidence import first_inputs, network_of
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, LoadOptions, ModelSource, PairScorer
 from video_contrast.runner.kinds.loading import load_processor, pixels_of
 from video_contrast.untyped import Processor
@@ -466,13 +466,13 @@ def _pixels(probe: Probe, frames: np.ndarray) -> list[np.ndarray]:
     """What the first layers are given for frames."""
     model = probe.model
     clip = ClipFrames(frames, tuple(map(float, range(len(frames)))), probe.clips[0].source, float(len(frames)))
-    with FirstInputs().watched() as shown:
+    with first_inputs() as (shown, _):
         if isinstance(model, Encoder):
             model.encode_prepared([model.prepare(clip)])
         else:
             captions, arguments = probe.items.get(0, (probe.captions_of(0)[:1], {}))  # some show a frame with each
             model.score(clip, captions, **arguments)
-    arrays = list(shown.pixels.values())
+    arrays = list(shown.values())
     # Convolutions over time have the channels before the frames, processors the frames before the channels.
     return [*arrays, *(array.swapaxes(1, 2) for array in arrays if array.ndim == 5)]
 

@@ -236,9 +236,7 @@ HEADS: dict[str, type[MatchingHead]] = {
 )
 def load(source: ModelSource, settings: LoadOptions) -> MatchingScorer:
     """Loads the class that the config names: `AutoModel` would load a BLIP checkpoint without its head."""
-    model, processor = (
-        loading.load_model(source, settings, source.architecture),
-        loading.load_processor(source, settings),
-    )
+    model = loading.load_model(source, settings, source.architecture)
+    processor = loading.load_processor(source, settings)
     aggregate, prefilter = settings.options.get("itm_aggregate", "mean"), settings.options.get("itm_prefilter", 0)
     return MatchingScorer(model, processor, aggregate, settings.batch_size, prefilter)

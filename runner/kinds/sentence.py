@@ -13,18 +13,8 @@ import numpy as np
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.options import Option
-from video_contrast.runner.kinds import loading
-from video_contrast.runner.kinds.base import (
-    ClipFrames,
-    DualEncoder,
-    Encoder,
-    LoadOptions,
-    ModelSource,
-    PairScorer,
-    ScoreResult,
-    kind,
-    unit_rows,
-)
+from video_contrast.runner.kinds import base, loading
+from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, ModelSource, PairScorer, kind, unit_rows
 from video_contrast.runner.kinds.prompts import prompt_hash
 from video_contrast.untyped import TorchModel
 
@@ -34,7 +24,7 @@ PROMPT_VIDEO = Option("prompt_video", str, "", "Prompt of clips; empty: the chec
 TASK = Option("adapter_task", str, "", "Task of a checkpoint with several (jina: retrieval); empty: query, document.")
 
 
-class SentenceModel(Encoder):
+class SentenceModel(base.Encoder):
     """What the encoders of sentence-transformers share: modalities, prompts, and the limit of captions.
 
     `prompt_text`, `prompt_video`: instead of the checkpoint's query and document prompts; "none" leaves one out.
@@ -124,7 +114,7 @@ class SentenceModel(Encoder):
         return [np.asarray(array, np.float32).reshape(1, -1) for array in arrays]
 
 
-class SentenceEncoder(SentenceModel, DualEncoder):
+class SentenceEncoder(SentenceModel, base.DualEncoder):
     """A `SentenceTransformer` with text and video, or text and images."""
 
     def encode_prepared(self, prepared: Sequence[ClipFrames]) -> np.ndarray:
@@ -229,7 +219,7 @@ class RerankerScorer(PairScorer):
         prompt = prompt_of(prompt_text)
         self.prompt = saved_prompt(encoder, ()) if prompt is None else prompt
 
-    def score(self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0) -> ScoreResult:
+    def score(self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0) -> base.ScoreResult:
         """float64[k]: the reranker's own score of each (caption, clip) pair."""
         if clip is None:
             raise UsageError("a reranker cannot score a caption without a video; leave the blind control out")
@@ -242,7 +232,7 @@ class RerankerScorer(PairScorer):
             given = {"prompt": self.prompt or None, "batch_size": len(batch), "processing_kwargs": {"video": videos}}
             of_batch = self.encoder.predict(pairs, show_progress_bar=False, convert_to_numpy=True, **given)
             scores.append(np.asarray(of_batch, dtype=np.float64).reshape(len(batch)))
-        return ScoreResult(np.concatenate(scores))
+        return base.ScoreResult(np.concatenate(scores))
 
     def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> JsonObject:
         """The first caption with the clip, as the model reads them."""

@@ -21,16 +21,8 @@ from video_contrast.chat_model import Answer, AnswerStore, ChatModel, Cost, Mess
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject, cache_dir
 from video_contrast.question_text import Question
-from video_contrast.runner.kinds import prompts, served_messages
-from video_contrast.runner.kinds.base import (
-    AskedScorer,
-    ClipFrames,
-    DualEncoder,
-    LoadOptions,
-    ModelSource,
-    ScoreResult,
-    kind,
-)
+from video_contrast.runner.kinds import base, prompts, served_messages
+from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, ModelSource, ScoreResult, kind
 from video_contrast.runner.kinds.chat_prompts import SWITCH
 from video_contrast.runner.kinds.served_messages import EndpointOptions, Likelihood, LogprobsBy, SentClip
 
@@ -60,7 +52,7 @@ class ServedOptions(prompts.AskOptions, EndpointOptions):
     price_out: Annotated[float, "Price of a million tokens that are answered."] = 0.0
 
 
-class ServedScorer(AskedScorer):
+class ServedScorer(base.AskedScorer):
     """Scores captions of one clip by asking a served model for short, greedy answers with log-probabilities."""
 
     parallel = AT_ONCE
@@ -197,7 +189,7 @@ class EmbedderOptions(EndpointOptions):
     prompt_video: Annotated[str, "Instruction for clips."] = ""
 
 
-class ServedEmbedder(DualEncoder):
+class ServedEmbedder(base.DualEncoder):
     """Rows of length 1 from an embeddings endpoint; prompts go as the system message."""
 
     def __init__(self, chat: ChatModel, options: EmbedderOptions | None = None) -> None:

@@ -20,12 +20,14 @@ import torch
 
 from video_contrast.checkpoints import NAMES
 from video_contrast.cli import main
-from video_contrast.golden import CERTIFICATES, GOLDEN
+from video_contrast.golden import CAPTIONS, CERTIFICATES, GOLDEN, QUESTIONS
 from video_contrast.reports.why_differ import certificate_side, compare, failed_stage
-from video_contrast.runner import certificate
+from video_contrast.runner import self_test
 from video_contrast.runner.doctor.probe import Probe
 from video_contrast.runner.kinds.base import ClipFrames, Encoder
+from video_contrast.runner.options import ScoreOptions
 from video_contrast.runner.process_share import Run
+from video_contrast.runner.score_call import make_job
 from video_contrast.video import read_video
 
 FAMILIES: dict[str, Callable[[Path], Path]] = {
@@ -68,26 +70,33 @@ def given(model: Any, pictures: Pictures, captions: Callable[[str], str] = str) 
     return broken
 
 
-def three_clips(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Certificates on three of the golden eight, which show a fault as well as all do."""
-    monkeypatch.setattr(certificate, "ITEMS", 3)
-    for name in ("CAPTIONS", "QUESTIONS"):
-        lines = getattr(certificate, name).read_text(encoding="utf-8").splitlines()[:3]
+def certified(model: Path | str, captions: Path = CAPTIONS, **options: Any) -> Any:
+    """The certificate of a model, as it stands in a file."""
+    job = make_job(model, captions, None, folder=None, request=ScoreOptions(**options))
+    return json.loads(json.dumps(self_test.certify(job)))
+
+
+def three_clips(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Certificates on three of the golden eight, which show a fault as well as all do; returns their captions."""
+    monkeypatch.setattr(self_test, "ITEMS", 3)
+    for path in (CAPTIONS, QUESTIONS):
+        lines = path.read_text(encoding="utf-8").splitlines()[:3]
         for line in lines:
             shutil.copy(GOLDEN / json.loads(line)["video_path"], folder)
-        (folder / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
-        monkeypatch.setattr(certificate, name, folder / f"{name}.jsonl")
+        (folder / path.name).write_text("\n".join(lines), encoding="utf-8")
+    monkeypatch.setattr(self_test, "QUESTIONS", folder / QUESTIONS.name)
+    return folder / CAPTIONS.name
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_planted_fault_fails(family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("video_contrast.runner.kinds.generative.check_torchvision", lambda: None)
     folder = FAMILIES[family](tmp_path / "model")
-    three_clips(tmp_path, monkeypatch)
+    captions = three_clips(tmp_path, monkeypatch)
     runs: dict[str, Run] = {}
     probes: dict[str, Probe] = {}
     broken: list[Any] = []
-    load, make = certificate.loaded_run, certificate.make_probe
+    load, make = self_test.loaded_run, self_test.make_probe
 
     def loaded(job: Any) -> Run:
         """The run of the model, loaded once; of the broken one where there is one."""
@@ -100,14 +109,14 @@ def test_every_planted_fault_fails(family: str, tmp_path: Path, monkeypatch: pyt
         )
         return replace(own, model=run.model, computed={})
 
-    monkeypatch.setattr(certificate, "loaded_run", loaded)
-    monkeypatch.setattr(certificate, "make_probe", probed)
+    monkeypatch.setattr(self_test, "loaded_run", loaded)
+    monkeypatch.setattr(self_test, "make_probe", probed)
     frames = None if family == "XCLIPModel" else 4
-    whole = json.loads(json.dumps(certificate.certify(folder, frames=frames)))
+    whole = certified(folder, captions, frames=frames)
     assert len(json.dumps(whole)) < 40_000
 
     def stage() -> str | None:
-        made = certificate.certify(folder, frames=frames)
+        made = certified(folder, captions, frames=frames)
         failed = failed_stage(compare(certificate_side(made, "now"), certificate_side(whole, "then")))
         return failed and failed.stage
 
@@ -139,10 +148,15 @@ def test_the_shipped_certificates_hold_in_every_dtype(name: str, dtype: str) -> 
 MACHINE = {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41"}
 CERTIFY = """
 import json, sys
-from video_contrast.runner import certificate
+from video_contrast.golden import CAPTIONS
+from video_contrast.runner import self_test
 from video_contrast.runner.kinds import generative
+from video_contrast.runner.options import ScoreOptions
+from video_contrast.runner.score_call import make_job
 generative.check_torchvision = lambda: None
-print(json.dumps([certificate.certify(folder, dtype=dtype) for folder, dtype in json.loads(sys.argv[1])]))
+jobs = [make_job(folder, CAPTIONS, None, folder=None, request=ScoreOptions(dtype=dtype))
+        for folder, dtype in json.loads(sys.argv[1])]
+print(json.dumps(list(map(self_test.certify, jobs))))
 """
 
 
@@ -156,7 +170,7 @@ def test_certificates_hold_on_another_kind_of_processor(tmp_path: Path, monkeypa
     done = subprocess.run(words, env=os.environ | MACHINE, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     for (folder, dtype), other in zip(models, json.loads(done.stdout), strict=True):
-        here = json.loads(json.dumps(certificate.certify(folder, dtype=dtype)))
+        here = certified(folder, dtype=dtype)
         failed = failed_stage(compare(certificate_side(here, "here"), certificate_side(other, "there")))
         assert failed is None, f"{Path(folder).name}, {dtype}: {failed}"
 

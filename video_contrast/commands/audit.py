@@ -2,7 +2,8 @@
 
 from typing import Annotated
 
-from video_contrast.audit.blind_audit import PerplexityModel, in_percent, strongest_first
+from video_contrast.audit.blind_audit import in_percent, strongest_first
+from video_contrast.audit.language_model import LanguageModel
 from video_contrast.audit.records import ConfigAudit
 from video_contrast.commands.command import command
 from video_contrast.console import AsJson, counted, is_quiet, print_json
@@ -52,13 +53,9 @@ def audit(
             _print(name, facts)
 
 
-def loaded_language_model(name: str | None, device: str) -> PerplexityModel | None:
+def loaded_language_model(name: str | None, device: str) -> LanguageModel | None:
     """The causal language model of `--language-model`; None where none is named."""
-    if name is None:
-        return None
-    from video_contrast.audit.language_model import LanguageModel
-
-    return LanguageModel(name, device=device)
+    return None if name is None else LanguageModel(name, device=device)
 
 
 def _print(config: str, facts: ConfigAudit) -> None:

@@ -9,8 +9,10 @@ from video_contrast.commands.command import command
 from video_contrast.commands.score import kind_options
 from video_contrast.console import AsJson, tell
 from video_contrast.errors import VideoContrastError
+from video_contrast.golden import CAPTIONS
 from video_contrast.options import Flag
 from video_contrast.runner.options import MODEL, ScoreOptions
+from video_contrast.runner.score_call import make_job
 
 
 @command("certify", "video-contrast certify temporal", more=kind_options)
@@ -26,11 +28,11 @@ def certify(
     Exit code 1 if a stage differs by more than its tolerance (frames, pixels, tokens, scores).
     """
     from video_contrast.reports.why_differ import certificate_side, compare, failed_stage
-    from video_contrast.runner.certificate import certify as certify_model
+    from video_contrast.runner import self_test
     from video_contrast.storage.certificates import read_certificate, write_certificate
 
     other = None if against is None else read_certificate(against)
-    certificate = certify_model(model, request=request)
+    certificate = self_test.certify(make_job(model, CAPTIONS, None, folder=None, request=request))
     if other is None:
         path = write_certificate(certificate, request.output)
         tell({"written": path, **certificate}, [path], as_json)
