@@ -94,7 +94,8 @@ def _expand(word: str, visual: Visual, text: Text) -> list[Condition]:
     if word.startswith("control:") or word in CONTROLS:
         return [_control(word.removeprefix("control:"), visual)]
     if word in ("pairs", "pairs:*"):
-        return _pairs(visual, text)
+        both = [f"visual:{name}@{PAIR_SEVERITY}+text:{words}" for name, words in PAIRS]
+        return [replace(condition, wildcard=True) for pair in both for condition in _expand(pair, visual, text)]
     if "+" in word:
         left, _, right = word.partition("+")
         if not left.startswith("visual:") or not right.startswith("text:"):
@@ -123,8 +124,8 @@ def _visuals(word: str, base: Visual) -> list[Condition]:
         raise UsageError(f"--conditions {word!r}: a severity is 1, 2, 3, 4 or 5")
     severities = (int(level),) if at else SEVERITIES
     names, wildcard = _named("visual perturbation", name, {n: spec.category for n, spec in VIDEO.items()})
-    pairs = [(replace(base, name=n, severity=s), f"visual:{n}@{s}") for n in names for s in severities]
-    return [Condition(label, "visual", visual, wildcard=wildcard) for visual, label in pairs]
+    visuals = [replace(base, name=n, severity=severity) for n in names for severity in severities]
+    return [Condition(f"visual:{v.name}@{v.severity}", "visual", v, wildcard=wildcard) for v in visuals]
 
 
 def _texts(word: str, base: Text) -> list[Condition]:
@@ -141,16 +142,6 @@ def _named(what: str, name: str, categories: Mapping[str, str]) -> tuple[list[st
     if inside := [n for n, category in categories.items() if category.lower() == name.lower()]:
         return inside, True
     raise unknown_name(what, name, [*categories, *dict.fromkeys(categories.values())])
-
-
-def _pairs(visual: Visual, text: Text) -> list[Condition]:
-    return [
-        Condition(
-            f"visual:{name}@{PAIR_SEVERITY}+text:{words}", "pairs",
-            replace(visual, name=name, severity=PAIR_SEVERITY), replace(text, name=words), wildcard=True,
-        )
-        for name, words in PAIRS
-    ]  # fmt: skip
 
 
 def from_recipe(video: VideoRecipe | None, text: TextRecipe | None) -> Condition | None:

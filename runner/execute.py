@@ -166,22 +166,18 @@ def _nothing_scored(run: Run, group: Group, missing: dict[str, str]) -> VideoCon
     )
 
 
-def _embeddings(run: Run) -> dict[str, str]:
-    """Where the rows of the store are that the run read."""
-    store = run.job.options.store or run.job.store
-    return {"store": address_of(store) or str(store.resolve()), "space": run.space, "keys": VERSION}
-
-
 def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: float) -> RunRecord:
     """The content of `run.json`."""
     job, plan, counts = run.job, run.plan, run.total
+    store = job.options.store or job.store
+    rows = {"store": address_of(store) or str(store.resolve()), "space": run.space, "keys": VERSION}
     entry: RunRecord = {
         "version": __version__,
         "request": job.request,
         "model": {**model_facts(job, run.model), **_model_counts(run)},
         "set": _scored_set(job),
         "sampling": asdict(job.sampling),
-        "embeddings": _embeddings(run) if isinstance(run.model, Encoder) else {},
+        "embeddings": rows if isinstance(run.model, Encoder) else {},
         "conditions": {
             name: {"group": condition.group, "visual": asdict(condition.visual), "text": asdict(condition.text)}
             for name, condition in {table.condition.name: table.condition for table in plan.tables}.items()

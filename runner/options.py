@@ -5,19 +5,9 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
+from video_contrast import options as declared
 from video_contrast.files import JsonObject
-from video_contrast.options import (
-    POSITIVE,
-    Device,
-    Flag,
-    GivenOptions,
-    Precision,
-    Range,
-    Seed,
-    VideoRoot,
-    as_record,
-    names_in,
-)
+from video_contrast.options import POSITIVE, Device, Flag, GivenOptions, Precision, Range, Seed, VideoRoot, names_in
 from video_contrast.storage.table_columns import TableColumns
 from video_contrast.video import Policy
 
@@ -93,7 +83,7 @@ class ScoreOptions(RunOptions, SetOptions, ModelOptions, TableColumns):
 
     def request(self) -> JsonObject:
         """What `run.json` records of the options: those that the numbers depend on."""
-        record = {name: value for name, value in as_record(self).items() if name not in NOT_RECORDED}
+        record = {name: value for name, value in declared.as_record(self).items() if name not in NOT_RECORDED}
         return record | {"conditions": names_in(self.conditions) or []}
 
 

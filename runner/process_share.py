@@ -201,5 +201,4 @@ class Run:
         """A progress bar with rate and time left, in the first process; a line every ten seconds in a log file."""
         hidden = not self.job.options.progress or not self.processes.first or total == 0
         pace = 0.1 if sys.stderr.isatty() else 10
-        nothing: tuple[object, ...] = ()
-        return bar(nothing, total=total, desc=what, unit=unit, disable=hidden, mininterval=pace, maxinterval=pace)
+        return bar((), total=total, desc=what, unit=unit, disable=hidden, mininterval=pace, maxinterval=pace)

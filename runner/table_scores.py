@@ -28,18 +28,22 @@ ITEMS = 4096  # multiple-choice items whose rows are read at a time
 class TableScorer:
     """Makes the scores of any table of a run."""
 
-    scores: Callable[[PlannedTable], TableScores]  # makes them, one table at a time, so that memory holds one matrix
+    scores_of: Callable[[PlannedTable, Sequence[int]], TableScores]  # of the items at some places
     missing: frozenset[Clip] = frozenset()  # no table is scored on these, so that all conditions have the same clips
+
+    def scores(self, table: PlannedTable) -> TableScores:
+        """Those of one table, asked for one after the other, so that memory holds one matrix."""
+        clips = table.group.items.clips
+        kept = [n for n, clip in enumerate(clips) if clip not in self.missing] if self.missing else range(len(clips))
+        return self.scores_of(table, kept)
 
 
 def encoder_tables(encoding: Encoding) -> TableScorer:
     """Scores joined from the store's rows."""
     model, plan, keys, store = encoding.model, encoding.plan, encoding.keys, encoding.store
     absent = (c for c, visuals in plan.views.items() if any(keys.video(c, visual) not in store for visual in visuals))
-    missing = _with_groups(plan, frozenset(absent))
 
-    def scores(table: PlannedTable) -> TableScores:
-        places = _scored_places(table, missing)
+    def scores(table: PlannedTable, places: Sequence[int]) -> TableScores:
         names = [keys.video(clip, table.condition.visual) for clip in table.group.items.taken(places).clips]
         frames = tuple(store.numbers(names))
         if table.is_retrieval:
@@ -61,7 +65,7 @@ def encoder_tables(encoding: Encoding) -> TableScorer:
         values = packed(rows())
         return TableScores(table, places, rows=values, replaced=replaced, frames=frames)
 
-    return TableScorer(scores, missing)
+    return TableScorer(scores, _with_groups(plan, frozenset(absent)))
 
 
 def _joined_items(
@@ -129,10 +133,8 @@ def _joined_blocks(
 def pair_tables(pairing: Pairing, results: PairResults) -> TableScorer:
     """Scores read from the results of a pair scorer."""
     absent = (c for c in pairing.plan.views if any(request.key not in results for request in pairing.of_clip(c)))
-    missing = _with_groups(pairing.plan, frozenset(absent))
 
-    def scores(table: PlannedTable) -> TableScores:
-        places = _scored_places(table, missing)
+    def scores(table: PlannedTable, places: Sequence[int]) -> TableScores:
         own = (results.get(pairing.of_item(table, n)[0].key) for n in places)
         if table.is_retrieval:
             return _retrieved(table, places, list(own))
@@ -155,7 +157,7 @@ def pair_tables(pairing: Pairing, results: PairResults) -> TableScorer:
             comparable=not pairing.together and table.group.questions != "asked",
         )
 
-    return TableScorer(scores, missing)
+    return TableScorer(scores, _with_groups(pairing.plan, frozenset(absent)))
 
 
 def _retrieved(table: PlannedTable, places: Sequence[int], own: Sequence[ScoreResult]) -> TableScores:
@@ -180,10 +182,8 @@ def _retrieved(table: PlannedTable, places: Sequence[int], own: Sequence[ScoreRe
 
 def text_tables(model: TextScorer, plan: Plan, absent: frozenset[Clip]) -> TableScorer:
     """Scores of a model that sees no pixels. `absent`: clips that no model can see, whose items are left out."""
-    missing = _with_groups(plan, absent)
 
-    def scores(table: PlannedTable) -> TableScores:
-        places = _scored_places(table, missing)
+    def scores(table: PlannedTable, places: Sequence[int]) -> TableScores:
         items, shown = table.group.items.taken(places), table.texts.taken(places)
         if type(model).begin is not TextScorer.begin:
             model.begin([text for own in shown for text in own], condition=table.condition.name)
@@ -208,7 +208,7 @@ def text_tables(model: TextScorer, plan: Plan, absent: frozenset[Clip]) -> Table
         )
         return TableScores(table, places, rows=rows, replaced=[None] * len(items))
 
-    return TableScorer(scores, missing)
+    return TableScorer(scores, _with_groups(plan, absent))
 
 
 def _labelled(table: PlannedTable, items: Items, shown: Texts) -> Iterator[LabelledItem]:
@@ -241,11 +241,6 @@ def _single(results: PairResults, request: ScoreRequest | None) -> float | None:
     """The score of a text that was scored alone; None where there is none, or its answer cannot be read."""
     score = math.nan if request is None else float(results.get(request.key).scores[0])
     return None if math.isnan(score) else score
-
-
-def _scored_places(table: PlannedTable, missing: frozenset[Clip]) -> Sequence[int]:
-    items = table.group.items
-    return [n for n, clip in enumerate(items.clips) if clip not in missing] if missing else range(len(items))
 
 
 def _with_groups(plan: Plan, missing: frozenset[Clip]) -> frozenset[Clip]:

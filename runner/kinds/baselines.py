@@ -47,32 +47,23 @@ class Constant(TextScorer):
 class Blind(TextScorer):
     """Scores captions by the texts of the set alone."""
 
-    def __init__(self, language_model: "CausalLM | None" = None) -> None:
-        self.language_model = language_model
+    def __init__(self) -> None:
         self.models: dict[str, str] = {}  # config and condition -> the blind model that was the stronger one
         self.texts: list[str] = []
-        self.of_text: dict[str, float] = {}  # by the language model
         self.of_texts: dict[tuple[str, ...], dict[str, float]] = {}  # by trigrams cross-fitted on these very texts
         self.of_item: dict[str, np.ndarray] = {}  # by the models of the audit
 
     @property
     def facts(self) -> JsonObject:
-        """Which model it is."""
-        if self.language_model:
-            return {"language_model": self.language_model.name}
+        """Which models were the stronger ones."""
         return {"blind_models": self.models}
 
     def begin(self, texts: Sequence[str], *, condition: str = "clean") -> None:
-        """Scores the texts in batches where there is a language model."""
+        """Notes the texts, which are learned from."""
         self.texts, self.of_item = sorted(set(texts)), {}
-        if self.language_model:
-            todo = [text for text in self.texts if text not in self.of_text]
-            self.of_text.update(zip(todo, self.language_model.score(todo), strict=True))
 
     def begin_items(self, items: Sequence[LabelledItem], *, config: str = "", condition: str = "clean") -> None:
         """Fits the blind models of the audit to the items."""
-        if self.language_model:
-            return
         summary, scores = blind_models.strongest_blind_scores(
             [item.candidates for item in items], [item.label for item in items], [item.kinds for item in items],
             clusters=[item.cluster for item in items], answers=any(item.answers for item in items),
@@ -82,29 +73,24 @@ class Blind(TextScorer):
 
     def similarity(self, video_ids: Sequence[str], text_ids: Sequence[str], texts: Sequence[str]) -> np.ndarray:
         """float64[N, M]: all rows are equal; each text by a model that has not seen it."""
-        if self.language_model:
-            row = [self.of_text[text] for text in texts]
-        else:
-            unique = tuple(self.texts or sorted(set(texts)))
-            if unique not in self.of_texts:  # conditions that differ in the video alone share their texts
-                fold = blind_models.folds_of(unique, min(5, len(unique)), 0)
-                trigrams = blind_models.BLIND_MODELS["trigrams"].fit
-                scores = blind_models.cross_fitted([[text] for text in unique], fold, trigrams)
-                self.of_texts[unique] = {text: float(score[0]) for text, score in zip(unique, scores, strict=True)}
-            row = [self.of_texts[unique][text] for text in texts]
+        unique = tuple(self.texts or sorted(set(texts)))
+        if unique not in self.of_texts:  # conditions that differ in the video alone share their texts
+            fold = blind_models.folds_of(unique, min(5, len(unique)), 0)
+            trigrams = blind_models.BLIND_MODELS["trigrams"].fit
+            scores = blind_models.cross_fitted([[text] for text in unique], fold, trigrams)
+            self.of_texts[unique] = {text: float(score[0]) for text, score in zip(unique, scores, strict=True)}
+        row = [self.of_texts[unique][text] for text in texts]
         return np.tile(np.array(row, np.float64), (len(video_ids), 1))
 
     def score_item(self, item_id: str, video_id: str, captions: Sequence[str]) -> np.ndarray:
         """float64[k], higher for what looks true; of texts without items, by trigrams of the others."""
-        if self.language_model:
-            return np.array([self.of_text[text] for text in captions], np.float64)
         if item_id in self.of_item:
             return self.of_item[item_id]
         return blind_models.TrigramModel([text for text in self.texts if text not in captions]).score(captions)
 
 
-class CausalLM:
-    """Mean log-probability a token under a causal language model of transformers."""
+class BlindLanguageModel(TextScorer):
+    """Scores captions by their mean log-probability a token under a causal language model of transformers."""
 
     def __init__(self, name: str, settings: LoadOptions) -> None:
         import transformers
@@ -113,15 +99,26 @@ class CausalLM:
         from video_contrast.runner.locate import locate
 
         self.name = name
+        self.of_text: dict[str, float] = {}
         source = locate(name, option="--lm")
         with explained(source):
             self.tokenizer = transformers.AutoTokenizer.from_pretrained(source.path, local_files_only=True)
         self.model = load_model(source, settings, "AutoModelForCausalLM")
 
-    def score(self, texts: Sequence[str]) -> list[float]:
-        """One number a text; texts go one by one, so a score never depends on its neighbours."""
-        rows = token_rows(self.tokenizer, texts)
-        return [float(log_probabilities(self.model, [row])[0].mean()) for row in rows]
+    @property
+    def facts(self) -> JsonObject:
+        """Which model it is."""
+        return {"language_model": self.name}
+
+    def begin(self, texts: Sequence[str], *, condition: str = "clean") -> None:
+        """Scores the texts one by one, so that a score never depends on its neighbours."""
+        todo = [text for text in sorted(set(texts)) if text not in self.of_text]
+        for text, row in zip(todo, token_rows(self.tokenizer, todo), strict=True):
+            self.of_text[text] = float(log_probabilities(self.model, [row])[0].mean())
+
+    def similarity(self, video_ids: Sequence[str], text_ids: Sequence[str], texts: Sequence[str]) -> np.ndarray:
+        """float64[N, M]: all rows are equal."""
+        return np.tile(np.array([self.of_text[text] for text in texts], np.float64), (len(video_ids), 1))
 
 
 @kind("random", family="text", summary="a random number for every pair: the line of chance", names=("random",),
@@ -145,7 +142,7 @@ def load_constant(source: ModelSource, settings: LoadOptions) -> Constant:
     tested=("GPT2LMHeadModel",),
     options=(Option("lm", str, "", "Causal language model (Hub id or folder) that scores; else models of the set."),),
 )
-def load_blind(source: ModelSource, settings: LoadOptions) -> Blind:
+def load_blind(source: ModelSource, settings: LoadOptions) -> Blind | BlindLanguageModel:
     """The blind scorer."""
     name = settings.options.get("lm", "")
-    return Blind(CausalLM(name, settings) if name else None)
+    return BlindLanguageModel(name, settings) if name else Blind()
