@@ -13,7 +13,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from video_contrast.metrics.checks import Array, Floats, Ints, Values, refuse
 from video_contrast.metrics.ranks import Ranks
@@ -125,7 +124,7 @@ def _counted(values: Array, block: SimilarityBlock, best: Array, own: Array, of_
     """
     width = values.shape[1]
     height = min(255, max(1, _CACHE // (width * values.itemsize)))  # 255: columns are added up in one byte
-    buffer = np.empty((2, height, width), np.bool_)
+    buffer = np.empty((height, width), np.bool_)
     above = np.zeros((2, width), np.int64)
     for start in range(0, len(values), height):
         part = values[start : start + height]
@@ -135,21 +134,14 @@ def _counted(values: Array, block: SimilarityBlock, best: Array, own: Array, of_
         if not finite:  # or the sum of very large finite ones overflows
             for row, column in np.argwhere(~np.isfinite(part)):
                 raise ValueError(_not_finite(int(videos[row]), int(block.captions[column]), part[row, column]))
-        flags = buffer[:, : len(part)]
-        _compare(part, best[videos, None], flags)
-        for which in (0, 1):
+        flags = buffer[: len(part)]
+        for which, compare in enumerate((np.greater, np.greater_equal)):
+            compare(part, best[videos, None], out=flags)
             # Row by row: with an axis count_nonzero is fifteen times slower.
-            of_videos[which, videos] += [np.count_nonzero(row) for row in flags[which]]
-        _compare(part, own, flags)
-        for which in (0, 1):
-            above[which] += np.add.reduce(flags[which].view(np.uint8), axis=0, dtype=np.uint8)
+            of_videos[which, videos] += [np.count_nonzero(row) for row in flags]
+            compare(part, own, out=flags)
+            above[which] += np.add.reduce(flags.view(np.uint8), axis=0, dtype=np.uint8)
     return above
-
-
-def _compare(part: Array, true: Array, flags: NDArray[np.bool_]) -> None:
-    """Writes to `flags[0]` which similarities are greater than the true ones, to `flags[1]` which at least as great."""
-    np.greater(part, true, out=flags[0])
-    np.greater_equal(part, true, out=flags[1])
 
 
 def _not_finite(video: int, caption: int, value: Values) -> str:

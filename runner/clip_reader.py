@@ -129,10 +129,17 @@ def feed(
     rest = iter(jobs)
     pool = ThreadPoolExecutor(workers)
 
+    def fill(line: queue.Queue[Any], job: J) -> None:
+        try:
+            for result in work(job):
+                _put(line, result, stopped)
+        finally:
+            _put(line, _END, stopped)
+
     def begin(count: int) -> None:
         for job in islice(rest, count):
             line: queue.Queue[Any] = queue.Queue(maxsize=max(1, depth))
-            begun.append((job, line, pool.submit(_fill, line, work, job, stopped)))
+            begun.append((job, line, pool.submit(fill, line, job)))
 
     try:
         begin(max(ahead, workers))
@@ -146,14 +153,6 @@ def feed(
     finally:
         stopped.set()
         pool.shutdown(cancel_futures=True)
-
-
-def _fill(line: queue.Queue[Any], work: Callable[[J], Iterator[R]], job: J, stopped: threading.Event) -> None:
-    try:
-        for result in work(job):
-            _put(line, result, stopped)
-    finally:
-        _put(line, _END, stopped)
 
 
 def _put(line: queue.Queue[Any], value: object, stopped: threading.Event) -> None:

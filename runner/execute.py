@@ -207,7 +207,9 @@ def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: 
     if counts.unseen:
         entry["n_unseen"] = len(counts.unseen)
     if any(clip.segments for clip in plan.views):
-        entry["edited_clips"] = _edited_clips(run)
+        alone = isinstance(run.model, Encoder) and frames_by_themselves(run.model)
+        sizes = "each in its own; perturbed, scaled into the smallest" if alone else "scaled into the smallest"
+        entry["edited_clips"] = {"frames": f"{timeline.RULE} {timeline.VERSION}", "sizes": sizes}
 
     def relative(file: str) -> str:
         return Path(file).relative_to(run.video_root).as_posix()
@@ -237,13 +239,6 @@ def _scored_set(job: Job) -> JsonObject:
         prompts = ((g.config, {item.question.prompt for item in g.items if item.question}) for g in asked)
         entry["prompts"] = {config: sorted(own) for config, own in prompts}
     return entry
-
-
-def _edited_clips(run: Run) -> dict[str, str]:
-    """How frames of edited clips were chosen, and in which size parts of different sizes were shown."""
-    alone = isinstance(run.model, Encoder) and frames_by_themselves(run.model)
-    shown = "each in its own; perturbed, scaled into the smallest" if alone else "scaled into the smallest"
-    return {"frames": f"{timeline.RULE} {timeline.VERSION}", "sizes": shown}
 
 
 def _model_counts(run: Run) -> JsonObject:

@@ -115,15 +115,11 @@ def is_whole(folder: Path) -> bool:
         with suppress(OSError, ValueError):  # written to its end
             json.loads((folder / STATE).read_text(encoding="utf-8"))
             done = done or (folder / STATE).stat().st_mtime >= written
-        return done and _has_shards(folder) and all(map(_is_whole_file, weights))
+        indices = [(index.parent, read_json(index)) for index in folder.rglob("*.index.json")]
+        shards = [parent / name for parent, index in indices for name in index["weight_map"].values()]
+        return done and all(map(Path.is_file, shards)) and all(map(_is_whole_file, weights))
     except (OSError, ValueError):  # it is being written, or has just been removed
         return False
-
-
-def _has_shards(folder: Path) -> bool:
-    """Whether every file is there that an index of weights names."""
-    indices = [(index.parent, read_json(index)) for index in folder.rglob("*.index.json")]
-    return all((parent / name).is_file() for parent, index in indices for name in index["weight_map"].values())
 
 
 def _is_whole_file(path: Path) -> bool:

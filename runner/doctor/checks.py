@@ -504,14 +504,11 @@ def _reference(source: ModelSource) -> tuple[Callable[[np.ndarray], np.ndarray |
         name = next((name for name in arrays if name.startswith("pixel_values")), None)
         return None if name is None else np.asarray(arrays[name], np.float32)
 
-    return pixels, _normalises(images if videos is None else videos)
-
-
-def _normalises(processor: object) -> bool:
-    """Whether pixels leave a processor normalised; where not, a network may do so itself (Gemma 4)."""
-    mean, std = getattr(processor, "image_mean", None), getattr(processor, "image_std", None)
+    own = images if videos is None else videos
+    mean, std = getattr(own, "image_mean", None), getattr(own, "image_std", None)
     changes = np.any(np.asarray(mean or 0) != 0) or np.any(np.asarray(std or 1) != 1)
-    return bool(getattr(processor, "do_normalize", True) and changes)
+    # Where pixels leave it as they are, a network may normalise them itself (Gemma 4).
+    return pixels, bool(getattr(own, "do_normalize", True) and changes)
 
 
 def _difference(pixels: np.ndarray, expected: np.ndarray) -> float:
