@@ -150,12 +150,8 @@ def _sampling(kind: Kind, source: ModelSource, options: ScoreOptions) -> Samplin
         return Sampling(options.frames or MOST_FRAMES, options.sampling, options.accept_damaged, options.fps)
     elif options.sampling == "steps":
         raise UsageError("--sampling steps takes frames at a rate: give --fps")
-    requested = None if options.frames == "owner" else options.frames
-    needed = kind.frames(source.config) if kind.frames else None
-    if needed is not None and requested is not None and requested != needed:
-        raise UsageError(f"{source.name} takes exactly {needed} frames, not --frames {requested}; leave the option out")
-    usual = kind.usual_frames(source.config) if kind.usual_frames else None
-    return Sampling(needed or requested or usual or DEFAULT_FRAMES, options.sampling, options.accept_damaged)
+    frames = None if options.frames == "owner" else options.frames
+    return Sampling(_frames(kind, source, frames), options.sampling, options.accept_damaged)
 
 
 def _owners_options(kind: Kind, source: ModelSource, options: ScoreOptions) -> dict[str, str]:
@@ -165,3 +161,11 @@ def _owners_options(kind: Kind, source: ModelSource, options: ScoreOptions) -> d
         return {}
     known = {"frame_size": owner.side, "letter_prompt": owner.prompt}
     return {option.name: "owner" for option in kind.options if known.get(option.name)}
+
+
+def _frames(kind: Kind, source: ModelSource, requested: int | None) -> int:
+    needed = kind.frames(source.config) if kind.frames else None
+    if needed is not None and requested is not None and requested != needed:
+        raise UsageError(f"{source.name} takes exactly {needed} frames, not --frames {requested}; leave the option out")
+    usual = kind.usual_frames(source.config) if kind.usual_frames else None
+    return needed or requested or usual or DEFAULT_FRAMES

@@ -63,9 +63,7 @@ def choose(source: ModelSource, override: str | None = None) -> Kind:
     if source.path is not None and (source.path / "precomputed.json").exists():
         return known["precomputed"]
     if source.modules is not None:  # before the class inside: its prompts and pooling are part of the model
-        config = source.path / "config_sentence_transformers.json" if source.path else None
-        saved_as = str(read_json(config).get("model_type") or "") if config and config.exists() else ""
-        return known[SAVED_AS.get(saved_as, "sentence_transformers")]
+        return known[SAVED_AS.get(_saved_as(source), "sentence_transformers")]
     by_class = {name: model_kind for model_kind in reversed(known.values()) for name in model_kind.architectures}
     by_type = {name: model_kind for model_kind in reversed(known.values()) for name in model_kind.model_types}
     if taken := by_class.get(source.architecture) or by_type.get(source.model_type):
@@ -89,6 +87,12 @@ def _not_taken(source: ModelSource, known: list[str]) -> UsageError:
     coverage = generative_types().get(source.model_type)
     why = f" ({coverage.why})" if coverage is not None and coverage.state == "cannot" else ""
     return UsageError(f"{source.name}: no kind takes a model of class {what}{why}; give --kind ({', '.join(known)})")
+
+
+def _saved_as(source: ModelSource) -> str:
+    """The class that sentence-transformers saved; all of them have a modules.json."""
+    config = source.path / "config_sentence_transformers.json" if source.path else None
+    return str(read_json(config).get("model_type") or "") if config and config.exists() else ""
 
 
 def options_for(model_kind: Kind, values: KindOptions) -> KindOptions:
