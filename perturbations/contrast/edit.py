@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
+from video_contrast.perturbations.english.forms import replaced_spans
 from video_contrast.perturbations.english.lexicon import both_ways, lines
 from video_contrast.rows import EditRecord, edit_record
 
@@ -60,16 +61,10 @@ def replace_spans(caption: str, changes: list[tuple[int, int, str]], main: int, 
     >>> replace_spans("he sees his dog", [(0, 2, "she"), (8, 11, "her")], 0, generator="g").text
     'she sees her dog'
     """
-    parts, at, offset, place = [], 0, 0, 0
-    for number, (start, end, new) in enumerate(changes):
-        parts += [caption[at:start], new]
-        if number == main:
-            place = start + offset
-        offset += len(new) - (end - start)
-        at = end
     old = [caption[start:end] for start, end, _ in changes]
     also = tuple((old[n], new) for n, (_, _, new) in enumerate(changes) if n != main)
-    text = "".join([*parts, caption[at:]])
+    place = changes[main][0] + sum(len(new) - (end - start) for start, end, new in changes[:main])
+    text = replaced_spans(caption, changes)
     return Edit(text, old[main], new=changes[main][2], start=place, generator=generator, also=also)
 
 

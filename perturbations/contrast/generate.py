@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from video_contrast.errors import UsageError, check_names
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, count, shipped_counts
@@ -42,7 +42,6 @@ LEFT_OUT = "left out: each of its contrasts would tell a reader of texts alone w
 IMPROBABLE = "not probable enough"
 _PART = 500  # clips that are read at a time
 _PAGE = 10_000  # letters of a caption that are read
-_KINDS: tuple[Kind, ...] = ("verb", "object")
 
 
 class ClipCaptions(NamedTuple):
@@ -112,7 +111,7 @@ def propose(
         generator: what proposes, such as `make_generator("t5", {})`; None: the lexicon.
         judge: of that kind; None: the shipped one.
     """
-    check_names("kind of contrast", [kind], _KINDS)
+    check_names("kind of contrast", [kind], get_args(Kind))
     least = threshold(quality, kind)
     captioned = [ClipCaptions(*clip) for clip in clips]
     if len({clip.id for clip in captioned}) < len(captioned):

@@ -68,22 +68,13 @@ class ClipProposals:
 
     def __init__(
         self,
-        clip: ClipReading,
-        replacements: Replacements | None = None,
+        clip: ClipReading,  # whose captions are edited
+        replacements: Replacements | None = None,  # what a model proposes for each span; None: the lexicon proposes
         *,
-        least: float = 0.0,
-        generator: str = GENERATOR,
-        unfit: Container[int] = (),
+        least: float = 0.0,  # the probability from which on edits are wanted
+        generator: str = GENERATOR,  # name of what proposes
+        unfit: Container[int] = (),  # the captions that get no edit
     ) -> None:
-        """An empty list of proposals.
-
-        Args:
-            clip: whose captions are edited.
-            replacements: what a model proposes for each span; None where the lexicon proposes.
-            least: the probability from which on edits are wanted.
-            generator: name of what proposes.
-            unfit: the captions that get no edit.
-        """
         self.clip, self.replacements = clip, replacements
         self._floor, self._least, self._generator, self._unfit = 0.0, least, generator, unfit
         self.proposals: list[Proposal] = []

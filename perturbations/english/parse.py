@@ -116,10 +116,9 @@ def _codes_of_part(captions: Sequence[str]) -> list[str]:
     from spacy.tokens import Doc
 
     pipeline = _pipeline()
-    # A lone surrogate has no UTF-8; "?" stands for it, so places stay.
-    texts = ((caption, caption.encode("utf-8", "replace").decode()) for caption in captions)
     documents = []
-    for caption, text in texts:
+    for caption in captions:
+        text = caption.encode("utf-8", "replace").decode()  # "?" for a lone surrogate, which has no UTF-8
         words = [text[start:end] for start, end in word_spans(caption)]
         capitals = [word[0].isupper() for word in words if word[0].isalpha()]
         if len(capitals) > 2 and sum(capitals) > _CAPITALS * len(capitals):  # else "A MAN", "A Man Rides" is a name

@@ -113,9 +113,14 @@ def load(source: str) -> SynonymVectors:
             first = SentenceTransformer(source, device="cpu")[0]
             if hasattr(first, "emb_layer"):
                 return _vectors(list(first.tokenizer.get_vocab()), first.emb_layer.weight.detach().numpy())
-        return _from_transformers(source)
+        tokenizer, model = checkpoints.pretrained("AutoModel", source, "swap_syn_word_embedding")
     except OSError as error:
         raise checkpoints.missing([source], "swap_syn_word_embedding") from error
+    ids = sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])
+    whole = [(word.lstrip("▁Ġ"), n) for word, n in ids if word not in tokenizer.all_special_tokens]
+    whole = [(word, n) for word, n in whole if word.isalpha()]
+    table = model.get_input_embeddings().weight.detach().cpu().numpy()
+    return _vectors([word for word, _ in whole], table[[n for _, n in whole]])
 
 
 def _vectors(words: Sequence[str], table: ArrayLike) -> SynonymVectors:
@@ -129,15 +134,6 @@ def _vectors(words: Sequence[str], table: ArrayLike) -> SynonymVectors:
     vectors = np.asarray(table, dtype=np.float32)[keep]
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     return SynonymVectors(tuple(rows), rows, vectors / np.maximum(length, 1e-12))
-
-
-def _from_transformers(source: str) -> SynonymVectors:
-    tokenizer, model = checkpoints.pretrained("AutoModel", source, "swap_syn_word_embedding")
-    ids = sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])
-    whole = [(word.lstrip("▁Ġ"), n) for word, n in ids if word not in tokenizer.all_special_tokens]
-    whole = [(word, n) for word, n in whole if word.isalpha()]
-    table = model.get_input_embeddings().weight.detach().cpu().numpy()
-    return _vectors([word for word, _ in whole], table[[n for _, n in whole]])
 
 
 def _vector_lines(path: Path) -> Iterator[tuple[str, np.ndarray]]:

@@ -308,9 +308,7 @@ def _checked(indices: npt.ArrayLike, length: int) -> Indices:
     return checked
 
 
-PAIR_SEVERITY = 3
-"""The severity of the visual side of every pair."""
-
+PAIR_SEVERITY = 3  # of the visual side of every pair
 _VISUAL = ("box_jumble", "defocus_blur", "jpeg", "jumble", "shot_noise", "static_rotate")
 _TEXT = (
     "append_irr", "gender_female", "gender_male", "gender_swap", "mlm_suggestion", "multi_pos_swap_NN",

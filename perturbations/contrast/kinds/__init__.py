@@ -37,8 +37,6 @@ RULES: dict[str, Rule] = {
 
 __all__ = ["RULES", "Contrast", "Rule"]
 
-
-STEPS = 400
 _RATE = 0.5
 _NONE = 0.02  # weight of leaving a clip out, against 1 of a contrast
 _CHANCE = 1.0  # unevenness that stays, in standard deviations of a fair coin: less than chance tells as well
@@ -65,9 +63,9 @@ def proposals(
     texts = [" ".join(["", *(f"{w.text} {w.lemma}" for w in s.words), ""]) for s in (*sentences, *others)]
     claims = [{contrast.unit for contrast in contrasts} for contrasts in of_caption]
     out = []
-    for index in range(len(sentences)):
+    for index, contrasts in enumerate(of_caption[: len(sentences)]):
         rest = [n for n in range(len(texts)) if n != index]
-        for contrast in of_caption[index]:
+        for contrast in contrasts:
             if not any(contrast.other in claims[n] or f" {contrast.other} " in texts[n] for n in rest):
                 out.append(Proposed(index, contrast))
     return out
@@ -124,7 +122,7 @@ def _even(owner: NDArray[np.int64], clips: int, changes: Sequence[Counter[str]])
 
 def even(
     owner: NDArray[np.int64], weight: NDArray[np.float64], none: NDArray[np.float64],
-    cells: Sequence[tuple[int, int, int]], slack: NDArray[np.float64], steps: int = STEPS,
+    cells: Sequence[tuple[int, int, int]], slack: NDArray[np.float64], steps: int = 400,
 ) -> NDArray[np.float64]:  # fmt: skip
     """The probability of each option, such that of every feature as much is put in as is taken out.
 

@@ -60,8 +60,7 @@ def core(sentence: Sentence, noun: int) -> Span | None:
     first = min([place for place in left if place < noun], default=noun)
     if any(sentence.words[place].dep in ("prep", "acl", "relcl", "punct") for place in range(first, noun)):
         return None
-    inner = sentence.head_noun(noun)
-    return first, inner + 1
+    return first, sentence.head_noun(noun) + 1
 
 
 def alike(sentence: Sentence, first: Span, second: Span) -> bool:
@@ -92,13 +91,11 @@ def agreement(sentence: Sentence, subject: int, *, plural: bool) -> list[Change]
             continue
         word = sentence.words[finite]
         if word.tag == "VBD":
-            if word.lemma == "be":
-                changes.append((finite, finite + 1, "were" if plural else "was"))
-            continue
-        shown = inflect(word.lemma, "VBP" if plural else "VBZ")
-        if inflect(word.lemma, word.tag) != word.text:
+            changes += [(finite, finite + 1, "were" if plural else "was")] if word.lemma == "be" else []
+        elif inflect(word.lemma, word.tag) != word.text:
             return None
-        changes.append((finite, finite + 1, shown))
+        else:
+            changes.append((finite, finite + 1, inflect(word.lemma, "VBP" if plural else "VBZ")))
     return changes
 
 
