@@ -33,6 +33,7 @@ function annotate(root, legends, store) {
   function choose(question, value) {
     chosen[question] = value;
     item.answers[question].forEach(([own], n) => { el(question).querySelectorAll("input")[n].checked = own === value; });
+    if (!store.shared) store.keep(item, chosen);
     if (!store.shared && Object.keys(legends).every((own) => own in chosen)) submit();
   }
   async function submit() {
@@ -43,6 +44,7 @@ function annotate(root, legends, store) {
     busy = false;
   }
   async function begin() {
+    if (!name.value.trim()) return;
     el("rules").open = false;
     name.blur(); // a hidden field keeps the focus until the next frame, and with it the first keys
     show(await store.begin(name.value.trim().replace(/\s+/g, " ")));
@@ -122,6 +124,7 @@ function inBrowser(data) {
       if (at < 0) at = order.length;
       return current();
     },
+    keep(item, chosen) { votes[item.id] = { ...chosen }; }, // one of two votes, too, if the reader leaves the pair
     answer(item, chosen) { votes[item.id] = chosen; at++; saved = false; return current(); },
     move(step, taken) { // whether there is a pair in that direction; the item, if it is taken
       const open = step < 0 ? at > 0 : at < order.length && done(at);
