@@ -18,7 +18,7 @@ _BACKOFF = log(0.4)
 _SAID_AGAIN = 10.0  # videos by which captions that say a word again are smoothed
 _PRIOR = 1.5  # videos by which observed and expected are smoothed
 _CACHED = 1 << 18
-_KEPT = 1 << 16
+_MOST_RESULTS = 1 << 16
 _ROWS = 1 << 10
 _ORDERED = {"topic": ("verb", "noun"), "words2": ("words1", "words1")}  # pairs whose order counts -> their items
 _NOWHERE = (np.array([], dtype=int), np.array([]))
@@ -60,7 +60,7 @@ def _indexed(table: Mapping[str, int], by: int) -> dict[str, dict[str, int]]:
 
 
 def _totals(index: Mapping[str, Mapping[str, int]]) -> Counter[str]:
-    return Counter({part: sum(counted.values()) for part, counted in index.items()})
+    return Counter({part: sum(videos_of.values()) for part, videos_of in index.items()})
 
 
 def largest(values: np.ndarray, count: int) -> list[int]:
@@ -90,13 +90,13 @@ class Evidence:
         self.behind_total = _totals(self.nouns_behind)
         self._sizes = {name: sum(counts.tables[name].values()) + 1 for name in ("object", "subject", "place")}
         self.facts = lru_cache(_CACHED)(self._find_facts)
-        self.kept: Callable[..., Any] = lru_cache(_KEPT)(self._computed)
+        self.result_of: Callable[..., Any] = lru_cache(_MOST_RESULTS)(self._compute_result)
         self._classmates = lru_cache(_CACHED)(self._find_classmates)
         self.classmates = lru_cache(_CACHED)(self._find_peers)
         self.choice = lru_cache(_CACHED)(VerbChoice)  # one object for equal ones: there are many
         self.opposites = lru_cache(_CACHED)(self.lexicon.opposites)
         self.alike_in_use = lru_cache(_CACHED)(self._alike_in_use)
-        self._vector_of_uses = lru_cache(_KEPT)(self._find_vector_of_uses)
+        self._vector_of_uses = lru_cache(_MOST_RESULTS)(self._find_vector_of_uses)
         self.similarity = lru_cache(_CACHED)(self._similarity)
         self.fits = lru_cache(_CACHED)(self.lexicon.fits)
         self.excludes = lru_cache(_CACHED)(self.lexicon.excludes)
@@ -112,8 +112,8 @@ class Evidence:
         self._size = log(sum(counts.tables["words1"].values()) + 1)
         self._log = lru_cache(_CACHED)(self._find_log)
 
-    def _computed(self, function: Callable[..., Any], *key: object) -> Any:
-        """`function(self, *key)`; `kept` remembers the latest results, since sets repeat their verbs and things."""
+    def _compute_result(self, function: Callable[..., Any], *key: object) -> Any:
+        """`function(self, *key)`; `result_of` keeps the latest results, since sets repeat their verbs and things."""
         return function(self, *key)
 
     def _find_facts(self, unit: str) -> UnitFacts:
@@ -166,11 +166,11 @@ class Evidence:
         """
         if introduction == "determined":
             return True
-        seen = {name: self.counts.get("number", noun, name) for name in ("article", "plural", "bare", "determined")}
-        if seen[introduction]:
-            return seen[introduction] * 12 >= sum(seen.values())
+        videos = {name: self.counts.get("number", noun, name) for name in ("article", "plural", "bare", "determined")}
+        if videos[introduction]:
+            return videos[introduction] * 12 >= sum(videos.values())
         stuff = any(self.lexicon.is_a(self.category(noun), name) for name in _STUFF)
-        return not sum(seen.values()) and stuff == (introduction == "bare")
+        return not sum(videos.values()) and stuff == (introduction == "bare")
 
     def peers(self, key: ThingKey) -> dict[str, int]:
         """The nouns that are written to stand for a thing -> how many groups say so beside its verb or behind its
@@ -179,9 +179,9 @@ class Evidence:
         verb = verb_word(key.unit) if role == "subject" else ""
         heads = {"*", key.behind, key.unit, verb, "anyone" if has_class(verb, "done_by_anyone") else ""}
         peers: Counter[str] = Counter()
-        for written in self.lexicon.peers(key.noun):
-            here = written.role in (role, "*") and not heads.isdisjoint(written.heads)
-            peers.update(dict.fromkeys(written.nouns, int(here)))
+        for group in self.lexicon.peers(key.noun):
+            here = group.role in (role, "*") and not heads.isdisjoint(group.heads)
+            peers.update(dict.fromkeys(group.nouns, int(here)))
         return peers
 
     def said_here(self, key: ThingKey) -> dict[str, int]:
@@ -209,22 +209,19 @@ class Evidence:
             always, others = self._takers(subject, name, passive)
             units = units | always | units if units else always.copy()
             for action in others:
-                if own.isdisjoint(action.object.excepted):
+                if own.isdisjoint(action.object.exceptions):
                     units.setdefault(action.unit, self.choice(action.unit, action.frame))
         return units
 
     def _find_takers(self, subject: str, name: str, passive: bool) -> tuple[dict[str, VerbChoice], list[Action]]:
         """The seen units of a subject that are listed under a noun or class; and its actions that except nouns."""
         doers = self._doers(subject)
-        actions = [
-            action
-            for action in self._by_object.get(name, ())
-            if action.subject in doers and not (passive and action.frame != "t")
-        ]
+        actions = [action for action in self._by_object.get(name, ()) if action.subject in doers]
+        actions = [action for action in actions if action.frame == "t" or not passive]
         always: dict[str, VerbChoice] = {}
-        for action in (action for action in actions if not action.object.excepted):
+        for action in (action for action in actions if not action.object.exceptions):
             always.setdefault(action.unit, self.choice(action.unit, action.frame))
-        return always, [action for action in actions if action.object.excepted]
+        return always, [action for action in actions if action.object.exceptions]
 
     def _find_doers(self, subject: str) -> frozenset[Selection]:
         """What the lexicon says of who does something, where a subject is among them."""
@@ -241,34 +238,32 @@ class Evidence:
         for unit in self.lexicon.units:
             for action in self.lexicon.actions(unit):
                 names = {*action.object.classes, *action.object.nouns} if action.frame != "i" else {""}
-                for name in sorted(names) if action.seen else ():
+                for name in sorted(names) if action.is_visible else ():
                     index[name].append(action)
         return dict(index)
 
     @cached_property
     def by_category(self) -> dict[str, list[str]]:
         """Class -> the nouns of which it is the commonest meaning, commonest noun first."""
-        listed: dict[str, list[str]] = defaultdict(list)
+        nouns_of: dict[str, list[str]] = defaultdict(list)
         for noun in self.lexicon.nouns():
-            listed[self.lexicon.things(noun)[0].category].append(noun)
-        for nouns in listed.values():
+            nouns_of[self.lexicon.things(noun)[0].category].append(noun)
+        for nouns in nouns_of.values():
             nouns.sort(key=lambda noun: (-self.counts.get("noun", noun), noun))
-        return dict(listed)
+        return dict(nouns_of)
 
     def siblings(self, category: str) -> list[str]:
         """The classes below the class above a class, itself first."""
         above = self.parents(category)
-        return [
-            category,
-            *(other for other in sorted(self.by_category) if other != category and self.parents(other) == above),
-        ]
+        others = (other for other in sorted(self.by_category) if other != category and self.parents(other) == above)
+        return [category, *others]
 
     def _find_peers(self, noun: str, category: str) -> dict[str, float]:
         """The nouns of a class and of those beside it that captions use, with how well they can take a noun's place."""
         nouns, places, same = self._classmates(category)
-        said = self._cosines(self._contexts.get(noun, {}), self._postings)
-        used = self._cosines(self._vector_of_uses(noun), self._use_postings)
-        scores = 0.7 * same + 2.5 * said[places] + 2.0 * used[places]
+        same_company = self._cosines(self._contexts.get(noun, {}), self._postings)
+        same_uses = self._cosines(self._vector_of_uses(noun), self._use_postings)
+        scores = 0.7 * same + 2.5 * same_company[places] + 2.0 * same_uses[places]
         return {nouns[n]: float(scores[n]) for n in largest(scores, _PEERS)}
 
     def _find_classmates(self, category: str) -> tuple[list[str], np.ndarray, np.ndarray]:
@@ -290,21 +285,21 @@ class Evidence:
 
     @cached_property
     def _postings(self) -> Postings:
-        return self._posted(self._contexts)
+        return self._make_postings(self._contexts)
 
     @cached_property
     def _use_postings(self) -> Postings:
-        return self._posted({noun: self._vector_of_uses(noun) for noun in self._noun_places})
+        return self._make_postings({noun: self._vector_of_uses(noun) for noun in self._noun_places})
 
-    def _posted(self, vectors: Mapping[str, Mapping[Any, float]]) -> Postings:
+    def _make_postings(self, vectors: Mapping[str, Mapping[Any, float]]) -> Postings:
         """Context (or use) -> the places of the nouns that have it, and its weight for each."""
-        listed: dict[Any, list[tuple[int, float]]] = defaultdict(list)
+        pairs_of: dict[Any, list[tuple[int, float]]] = defaultdict(list)
         for noun, n in self._noun_places.items():
             for name, weight in vectors[noun].items():
-                listed[name].append((n, weight))
+                pairs_of[name].append((n, weight))
         return {
             name: (np.array([n for n, _ in pairs]), np.array([weight for _, weight in pairs]))
-            for name, pairs in listed.items()
+            for name, pairs in pairs_of.items()
         }
 
     def _cosines(self, vector: Mapping[Any, float], postings: Postings) -> np.ndarray:
@@ -338,11 +333,11 @@ class Evidence:
     @cached_property
     def _rarity(self) -> dict[tuple[str, str], float]:
         """Unit, verb or group -> log of the nouns that have uses over those that have this one."""
-        named = [
+        name_sets = [
             names for noun in self.lexicon.nouns() if self.lexicon.uses(noun) and (names := self._names_of_uses(noun))
         ]
-        seen = Counter(name for names in named for name in names)
-        return {name: log(len(named) / n) for name, n in seen.items()}
+        noun_counts = Counter(name for names in name_sets for name in names)
+        return {name: log(len(name_sets) / n) for name, n in noun_counts.items()}
 
     def _lift(self, table: str, first: str, other: str) -> float:
         """Log of the videos that say both over those that would by chance; 0 where nothing is known."""
@@ -389,18 +384,18 @@ class Evidence:
     @cached_property
     def _contexts(self) -> dict[str, dict[str, float]]:
         """Noun -> the units, prepositions, adjectives and predicates that it stands with, weighed by surprise."""
-        seen: dict[str, dict[str, int]] = defaultdict(dict)
+        videos_of: dict[str, dict[str, int]] = defaultdict(dict)
         for name, noun_at in (("object", 1), ("place", 1), ("adjective", 1), ("subject", 0)):
             for key, n in self.counts.tables[name].items():
                 parts = key.split("\t")
                 if parts[noun_at]:
-                    seen[parts[noun_at]][f"{name} {parts[1 - noun_at]}"] = n
+                    videos_of[parts[noun_at]][f"{name} {parts[1 - noun_at]}"] = n
         total: Counter[str] = Counter()
-        for contexts in seen.values():
+        for contexts in videos_of.values():
             total.update(contexts)
         size = sum(total.values()) + 1
         vectors = {}
-        for noun, contexts in seen.items():
+        for noun, contexts in videos_of.items():
             own = sum(contexts.values())
             weights = {name: log(n * size / (own * total[name])) for name, n in contexts.items()}
             vector = {name: weight for name, weight in weights.items() if weight > 0}
@@ -415,13 +410,13 @@ class Evidence:
             a, b = b, a
         return sum(weight * b[name] for name, weight in a.items() if name in b)
 
-    def surprise(self, table: str, seen: int, of_first: int, of_other: int) -> float:
+    def surprise(self, table: str, videos: int, of_first: int, of_other: int) -> float:
         """Log of how much oftener two things stand together than by chance, smoothed, over 3.
 
-        `seen`: videos in which they stand together.
+        `videos`: videos in which they stand together.
         """
         expected = of_first * of_other / self._sizes.get(table, self._sizes["object"])
-        return log((seen + 0.5) / (expected + 0.5)) / 3
+        return log((videos + 0.5) / (expected + 0.5)) / 3
 
     def gap(self, words: Sequence[str], first: int, size: int) -> Gap:
         """The surroundings of `size` words of a caption that will be replaced; `first`: the number of the first."""
@@ -433,7 +428,7 @@ class Evidence:
         """How much usual a caption becomes with new words in a gap: mean log-probability, new less old."""
         return self._mean((*gap.before, *new, *gap.after)) - gap.usual
 
-    def attested(self, gap: Gap, new: Sequence[str]) -> tuple[float, float]:
+    def familiarity(self, gap: Gap, new: Sequence[str]) -> tuple[float, float]:
         """How much of the runs at both ends of new words was counted: 1 for all three words, .5 for two, 0 for none."""
         three, two = self.counts.tables["words3"], self.counts.tables["words2"]
         (farther, before), (after, behind) = gap.before, gap.after
@@ -446,10 +441,10 @@ class Evidence:
         that were counted, and how common its words are."""
         tables, texts = self.counts.tables, ["<", *words, ">"]
         runs = list(zip(texts, texts[1:], texts[2:], strict=False))
-        known = [min(log1p(tables["words1"].get(word, 0)) / 8, 1.0) for word in words]
+        commonness = [min(log1p(tables["words1"].get(word, 0)) / 8, 1.0) for word in words]
         return {
             "runs counted": sum("\t".join(run) in tables["words3"] for run in runs) / max(len(runs), 1),
-            "words counted": sum(known) / max(len(known), 1),
+            "words counted": sum(commonness) / max(len(commonness), 1),
         }
 
     def _mean(self, texts: Sequence[str]) -> float:

@@ -24,7 +24,7 @@ _LIFTS = ("topic", "other verb with", "lift")
 class VerbFeatures:
     """The features of what may replace one verb of a caption; what all choices share is computed once.
 
-    Features that a choice does not name are 0. `choices`: all of them. `shared`: the features of what is replaced.
+    Features that a choice does not name are 0. `choices`: all of them. `slot_features`: those of what is replaced.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class VerbFeatures:
         units_of, totals = evidence.units_of, evidence.noun_total
         self._gap, self._doer = _gap(reading, slot, evidence), slot.subject or "person"
         self._uses = frozenset(evidence.uses(slot.noun)) if slot.noun else frozenset()
-        self._seen = [(units_of.get(noun, _NONE), totals.get(noun, 0)) for noun in (slot.noun, "")]
+        self._counts_of = [(units_of.get(noun, _NONE), totals.get(noun, 0)) for noun in (slot.noun, "")]
         others = [other for other in reading.verbs if other.place != slot.place]
         beside = ("topic", reading.counted_nouns(evidence.counts)), ("verbs", [other.verb for other in others])
         verbs = list(dict.fromkeys(evidence.facts(choice.unit).verb for choice in choices))
@@ -42,12 +42,12 @@ class VerbFeatures:
         self._lifts = {
             verb: dict(zip(_LIFTS, of_verb, strict=True)) for verb, of_verb in zip(verbs, lifts, strict=True)
         }
-        self._known = float(evidence.knows(slot.unit))
+        self._knows_unit = float(evidence.knows(slot.unit))
         self._changes = evidence.facts(slot.unit).features.get("changes something", 1.0)
         self._size = len(reading.caption[slot.start : slot.end].split())
-        self.shared = self._shared(others)
+        self.slot_features = self._slot_features(others)
 
-    def _shared(self, others: list[VerbSlot]) -> dict[str, float]:
+    def _slot_features(self, others: list[VerbSlot]) -> dict[str, float]:
         reading, slot, evidence = self._reading, self._slot, self._evidence
         beside = [other for other in others if _together(reading, slot, other)]
         later = [other for other in others if other.subject == slot.subject and other.place > slot.place]
@@ -76,26 +76,26 @@ class VerbFeatures:
         evidence, slot = self._evidence, self._slot
         unit, frame, keeps, swap, _ = choice
         alone = frame == "i" and not keeps
-        seen, noun_total = self._seen[alone]
+        videos_of, noun_total = self._counts_of[alone]
         whole = f"{unit} {keeps}" if keeps else unit
         total = evidence.unit_total.get(whole, 0)
         facts = evidence.facts(unit)
-        known = facts.features
+        unit_features = facts.features
         features = {
-            **known,
+            **unit_features,
             **self._lifts[facts.verb],
             **self._reason(choice),
-            "goes with noun": evidence.surprise("object", seen.get(whole, 0), total, noun_total),
+            "goes with noun": evidence.surprise("object", videos_of.get(whole, 0), total, noun_total),
             "unit known": log1p(total) / 5,
             "longer": float(max(-1, min(1, choice.words.count(" ") + 1 - self._size))),
             "listed use": float(unit in self._uses),
             "fits": float(evidence.fits(unit, self._doer, slot.noun if frame != "i" else "")),
             "keeps a place": float(bool(keeps)),
             "intransitive": float(alone),
-            "only it changes something": known.get("changes something", 0.0) * (1.0 - self._changes),
-            "at once, rests": known.get("rests", 0.0) * self.shared["at once"],
+            "only it changes something": unit_features.get("changes something", 0.0) * (1.0 - self._changes),
+            "at once, rests": unit_features.get("rests", 0.0) * self.slot_features["at once"],
         }
-        return features if swap is None else features | self._written(choice, swap)
+        return features if swap is None else features | self._swap_features(choice, swap)
 
     def run_change(self, new: str) -> float:
         """How much more usual the words around the verb become, from -`MOST_CHANGE` to `MOST_CHANGE`."""
@@ -107,23 +107,23 @@ class VerbFeatures:
         reason = evidence.excludes(slot.unit, choice.unit, slot.noun)
         if not reason and slot.frame == "p" and choice.keeps:
             reason = evidence.excludes(slot.unit.rpartition(" ")[0], choice.unit)
-        reasons = {"any reason": 1.0, f"reason {reason}": 1.0} if reason else {"no reason": self._known}
+        reasons = {"any reason": 1.0, f"reason {reason}": 1.0} if reason else {"no reason": self._knows_unit}
         if choice.tail is not None and goes_back(choice):
             opposite = slot.verb in (PUTS if choice.verb in TAKES else TAKES)
             reasons |= {"any reason": 1.0, f"reason {'opposites' if opposite else 'listed'}": 1.0, "no reason": 0.0}
         return reasons
 
-    def _written(self, choice: VerbChoice, swap: Swap) -> dict[str, float]:
+    def _swap_features(self, choice: VerbChoice, swap: Swap) -> dict[str, float]:
         """How a written swap was proposed."""
         slot = self._slot
         of_noun = float(swap.match == "noun")
         return {
             "written swap": 1.0,
-            "swap of this unit": float(not swap.carried),
-            "exchange": float(swap.exchanged),
-            "exchange with the noun": of_noun * swap.exchanged,
+            "swap of this unit": float(not swap.of_other_unit),
+            "exchange": float(swap.is_exchange),
+            "exchange with the noun": of_noun * swap.is_exchange,
             "swap with the noun": of_noun,
-            "exchange beside other verbs": float(swap.exchanged and len(self._reading.verbs) > 1),
+            "exchange beside other verbs": float(swap.is_exchange and len(self._reading.verbs) > 1),
             "swap of a light verb": float(slot.rejection_reason is not None),
             f"swap {_swap_frame(choice, swap)}{' in a step' if slot.order else ''}": 1.0,
         }
@@ -216,7 +216,7 @@ def object_choice_features(evidence: Evidence, key: ThingKey, noun: str) -> dict
     sizes = [_SIZES.find(thing.size) if thing is not None else 0 for thing in (mine, other)]
     behind = evidence.nouns_behind.get(key.preposition, _NONE).get(noun, 0)
     fits = _fits(key, noun, evidence)
-    peers = evidence.kept(Evidence.peers, key)
+    peers = evidence.result_of(Evidence.peers, key)
     return {
         "peer": peers.get(noun, 0) / max([1, *peers.values()]),
         "alike in use": evidence.alike_in_use(key.noun, noun),
@@ -257,7 +257,7 @@ def object_caption_features(
     verbs = [verb.verb for verb in reading.verbs if counts.get("verb", verb.verb) > _WELL_KNOWN]
     governor = reading.governor(slot)
     gap = _gap(reading, slot, evidence)
-    left, right = evidence.attested(gap, new.lower().split())
+    left, right = evidence.familiarity(gap, new.lower().split())
     return {
         "company": _mean([lift("nouns", name, noun) for name in others]),
         "verbs lost": _mean([lift("topic", verb, noun) - lift("topic", verb, slot.noun) for verb in verbs]),

@@ -113,26 +113,26 @@ def propose(
     """
     check_names("kind of contrast", [kind], get_args(Kind))
     least = threshold(quality, kind)
-    captioned = [ClipCaptions(*clip) for clip in clips]
-    if len({clip.id for clip in captioned}) < len(captioned):
+    captioned_clips = [ClipCaptions(*clip) for clip in clips]
+    if len({clip.id for clip in captioned_clips}) < len(captioned_clips):
         raise UsageError("two clips have the same id: the ids must be unique")
-    require_english([text for clip in captioned for text in clip.captions])
+    require_english([text for clip in captioned_clips for text in clip.captions])
     evidence = shipped_evidence() if counts is shipped_counts() else Evidence(counts)
-    proposed = ProposedContrasts({}, {}, Counter(), kind=kind, quality=quality, seed=seed)
+    all_proposals = ProposedContrasts({}, {}, Counter(), kind=kind, quality=quality, seed=seed)
     name = GENERATOR if generator is None else generator.name
     judge = judge or load_judge(kind)
-    for first in range(0, len(captioned), _PART):
-        readings = _read(captioned[first : first + _PART], cache)
-        replacements = None if generator is None else _replacements(readings, generator, proposed)
+    for first in range(0, len(captioned_clips), _PART):
+        readings = _read(captioned_clips[first : first + _PART], cache)
+        replacements = None if generator is None else _replacements(readings, generator, all_proposals)
         with _collector_paused():
             for clip in readings:
-                _propose(clip, evidence, judge, least, proposed, replacements, name=name)
-    asked = {"generator": name, "kind": kind, "quality": quality, "least_probability": least, "seed": seed}
-    known = {"parser": PARSER, "counts": list(counts.sources), "counted_videos": counts.videos}
-    proposed.record = {**asked, **known}
+                _propose(clip, evidence, judge, least, all_proposals, replacements, name=name)
+    request = {"generator": name, "kind": kind, "quality": quality, "least_probability": least, "seed": seed}
+    sources = {"parser": PARSER, "counts": list(counts.sources), "counted_videos": counts.videos}
+    all_proposals.record = {**request, **sources}
     if judge.votes:
-        proposed.record |= {"votes_of_judge": judge.votes, "good_votes_of_judge": judge.good_votes}
-    return proposed
+        all_proposals.record |= {"votes_of_judge": judge.votes, "good_votes_of_judge": judge.good_votes}
+    return all_proposals
 
 
 def merged(parts: Sequence[ProposedContrasts], *, kind: Kind, quality: str | float, seed: int = 0) -> ProposedContrasts:
@@ -151,23 +151,23 @@ def merged(parts: Sequence[ProposedContrasts], *, kind: Kind, quality: str | flo
     return whole
 
 
-def choose(proposed: ProposedContrasts) -> dict[str, Proposal]:
+def choose(all_proposals: ProposedContrasts) -> dict[str, Proposal]:
     """One proposal of each clip that has any, varied, and so chosen that texts alone do not tell (`select`).
 
-    Clips that are left out for that are told in `proposed.missing`.
+    Clips that are left out for that stand in `all_proposals.missing`.
     """
     with _collector_paused():
-        chosen, _ = select(proposed.proposals, seed=proposed.seed, kind=proposed.kind)
-    note_left_out(proposed, chosen)
-    return chosen
+        choices, _ = select(all_proposals.proposals, seed=all_proposals.seed, kind=all_proposals.kind)
+    note_left_out(all_proposals, choices)
+    return choices
 
 
-def note_left_out(proposed: ProposedContrasts, chosen: Mapping[str, Proposal]) -> None:
-    """Tells in `proposed` of the clips of which no proposal was chosen."""
-    left_out = [name for name in proposed.proposals if name not in chosen]
-    proposed.missing |= dict.fromkeys(left_out, LEFT_OUT)
+def note_left_out(all_proposals: ProposedContrasts, choices: Mapping[str, Proposal]) -> None:
+    """Notes in `all_proposals` the clips of which no proposal was chosen."""
+    left_out = [name for name in all_proposals.proposals if name not in choices]
+    all_proposals.missing |= dict.fromkeys(left_out, LEFT_OUT)
     if left_out:
-        proposed.reasons["texts alone would tell"] += len(left_out)
+        all_proposals.reasons["texts alone would tell"] += len(left_out)
 
 
 @contextmanager
@@ -192,70 +192,70 @@ def _read(clips: Sequence[ClipCaptions], cache: str | os.PathLike[str] | None) -
     """Captions and what else is told of each clip, of which a page is read: a book among them would take hours."""
     pages = [([text[:_PAGE] for text in c.captions], [text[:_PAGE] for text in c.other_captions]) for c in clips]
     texts = list(dict.fromkeys(text for own, others in pages for text in (*own, *others)))
-    known = dict(zip(texts, map(CaptionReading, parse(texts, cache=cache)), strict=True))
+    reading_of = dict(zip(texts, map(CaptionReading, parse(texts, cache=cache)), strict=True))
     return [
-        ClipReading(clip.id, [known[text] for text in own], [known[text] for text in others])
+        ClipReading(clip.id, [reading_of[text] for text in own], [reading_of[text] for text in others])
         for clip, (own, others) in zip(clips, pages, strict=True)
     ]
 
 
 def _replacements(
-    clips: Sequence[ClipReading], generator: CaptionGenerator, proposed: ProposedContrasts
+    clips: Sequence[ClipReading], generator: CaptionGenerator, all_proposals: ProposedContrasts
 ) -> Replacements:
     """What a model proposes for every verb (thing) that can be replaced; equal captions are asked about once.
 
-    Answers of a chat model that cannot be read are counted in `proposed`.
+    Answers of a chat model that cannot be read are counted in `all_proposals`.
     """
     readings = [reading for clip in clips for reading in clip.readings]
-    slots = [(r, slot) for r in readings for slot in (r.verbs if proposed.kind == "verb" else r.things)]
+    slots = [(r, slot) for r in readings for slot in (r.verbs if all_proposals.kind == "verb" else r.things)]
     spans = list(dict.fromkeys(masked_span(r, slot) for r, slot in slots if slot.rejection_reason is None))
     replacements = dict(zip(spans, generator.propose(spans), strict=True))
     unreadable: list[tuple[str, str]] = getattr(generator, "unreadable", [])
-    proposed.rejected += [RejectedEdit(caption, answer, UNREADABLE) for caption, answer in unreadable]
-    proposed.reasons[UNREADABLE] += len(unreadable)
+    all_proposals.rejected += [RejectedEdit(caption, answer, UNREADABLE) for caption, answer in unreadable]
+    all_proposals.reasons[UNREADABLE] += len(unreadable)
     unreadable.clear()
     return replacements
 
 
 def _propose(
-    clip: ClipReading, evidence: Evidence, judge: Judge, least: float, proposed: ProposedContrasts,
+    clip: ClipReading, evidence: Evidence, judge: Judge, least: float, all_proposals: ProposedContrasts,
     replacements: Replacements | None, *, name: str,
 ) -> None:  # fmt: skip
     unfit_of = {n: reason for n, reading in enumerate(clip.readings) if (reason := unfit(reading.caption))}
-    wanted = least if replacements is None else 0.0  # what a model proposes is kept with its probability
-    of_clip = ClipProposals(clip, replacements, least=wanted, generator=name, unfit=unfit_of)
+    least_wanted = least if replacements is None else 0.0  # what a model proposes is kept with its probability
+    clip_proposals = ClipProposals(clip, replacements, least=least_wanted, generator=name, unfit=unfit_of)
     if len(unfit_of) < len(clip.readings):  # else nothing stays: a caption of 100 kB would take minutes
-        (propose_verbs if proposed.kind == "verb" else propose_objects)(of_clip, evidence, judge)
-    reasons = [*((reason, "") for reason in unfit_of.values()), *of_clip.reasons]
-    listed = sorted(of_clip.proposals, key=lambda item: (-item.probability, item.index, item.text))
-    good = [item for item in listed if item.probability >= least]
-    proposed.reasons.update(reason for reason, _ in reasons)
+        (propose_verbs if all_proposals.kind == "verb" else propose_objects)(clip_proposals, evidence, judge)
+    reasons = [*((reason, "") for reason in unfit_of.values()), *clip_proposals.reasons]
+    proposals = sorted(clip_proposals.proposals, key=lambda item: (-item.probability, item.index, item.text))
+    good = [item for item in proposals if item.probability >= least]
+    all_proposals.reasons.update(reason for reason, _ in reasons)
     if replacements is not None:
-        improbable = [item for item in of_clip.proposals if item.probability < least]
-        proposed.rejected += of_clip.rejected
-        proposed.rejected += [RejectedEdit(x.caption, x.text, IMPROBABLE, round(x.probability, 4)) for x in improbable]
+        improbable = [item for item in clip_proposals.proposals if item.probability < least]
+        edits = [RejectedEdit(x.caption, x.text, IMPROBABLE, round(x.probability, 4)) for x in improbable]
+        all_proposals.rejected += [*clip_proposals.rejected_edits, *edits]
     if good:
-        proposed.proposals[clip.id] = good
-    elif listed:
-        best = listed[0]
-        proposed.reasons[IMPROBABLE] += 1
-        proposed.missing[clip.id] = (
+        all_proposals.proposals[clip.id] = good
+    elif proposals:
+        best = proposals[0]
+        all_proposals.reasons[IMPROBABLE] += 1
+        all_proposals.missing[clip.id] = (
             f"the best contrast ({best.old!r} -> {best.new!r}) has the probability {best.probability:.2f}, "
             f"less than {least}"
         )
     else:
-        proposed.missing[clip.id] = _reason(reasons) if clip.readings else "no captions"
+        all_proposals.missing[clip.id] = _reason(reasons) if clip.readings else "no captions"
 
 
 def _reason(reasons: Sequence[tuple[str, str]]) -> str:
     """The commonest reasons, each with the words that it was said of."""
     words: dict[str, list[str]] = {}
-    for reason, shown in reasons:
-        words.setdefault(reason, []).append(shown)
-    listed = sorted(words.items(), key=lambda item: -len(item[1]))[:3]
+    for reason, caption_words in reasons:
+        words.setdefault(reason, []).append(caption_words)
+    commonest = sorted(words.items(), key=lambda item: -len(item[1]))[:3]
     return "; ".join(
-        reason + (f" ({', '.join(dict.fromkeys(filter(None, shown)))})" if any(shown) else "")
-        for reason, shown in listed
+        reason + (f" ({', '.join(dict.fromkeys(filter(None, caption_words)))})" if any(caption_words) else "")
+        for reason, caption_words in commonest
     )
 
 
@@ -265,9 +265,9 @@ def judged_edits(captions: Sequence[str], edits: Sequence[Edit]) -> list[dict[st
     Returns the two numbers of each edit that replaces a verb by a verb or a thing by a thing; nothing for others.
     """
     scores: list[dict[str, float]] = [{} for _ in edits]
-    for numbers, given in zip(scores, given_proposals(captions, edits), strict=True):
-        if given is not None:
-            kind, proposal = given
+    for numbers, kind_and_proposal in zip(scores, given_proposals(captions, edits), strict=True):
+        if kind_and_proposal is not None:
+            kind, proposal = kind_and_proposal
             falsity = load_judge(kind).falsity(proposal.features)
             numbers |= {"probability": round(proposal.probability, 4), "falsity": round(falsity, 4)}
     return scores
@@ -280,20 +280,21 @@ def given_proposals(captions: Sequence[str], edits: Sequence[Edit]) -> list[tupl
 
 
 def _given_proposal(reading: CaptionReading, edit: Edit, evidence: Evidence) -> tuple[Kind, Proposal] | None:
-    proposed = ClipProposals(ClipReading("", [reading]))
+    clip_proposals = ClipProposals(ClipReading("", [reading]))
     for verb in replaceable(reading, whole=True):
         words = _words(reading.caption, edit, verb)
         choice = verb_choice(words, verb, reading, evidence) if words else None
         if choice is not None:
-            add_verb(proposed, 0, verb, choice, VerbFeatures(reading, verb, [choice], evidence), load_judge("verb"))
-            return "verb", proposed.proposals[0]
+            verb_features = VerbFeatures(reading, verb, [choice], evidence)
+            add_verb(clip_proposals, 0, verb, choice, verb_features, load_judge("verb"))
+            return "verb", clip_proposals.proposals[0]
     for thing in reading.things:
         words = _words(reading.caption, edit, thing)
         noun = noun_of(words, thing) if words else None
         if noun is not None:
             features = object_slot_features(reading, thing, evidence)
-            add_object(proposed, 0, thing, noun, features, evidence, load_judge("object"))
-            return "object", proposed.proposals[0]
+            add_object(clip_proposals, 0, thing, noun, features, evidence, load_judge("object"))
+            return "object", clip_proposals.proposals[0]
     return None
 
 

@@ -63,7 +63,7 @@ class ClipProposals:
     Attributes:
         proposals: the eligible edits of at least the `least` probability; where there is none, among others the best.
         reasons: (reason, words) of the verbs (things) without any.
-        rejected: what the model proposed and a rule rejected.
+        rejected_edits: what the model proposed and a rule rejected.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class ClipProposals:
         self._floor, self._least, self._generator, self._unfit = 0.0, least, generator, unfit
         self.proposals: list[Proposal] = []
         self.reasons: list[tuple[str, str]] = []
-        self.rejected: list[RejectedEdit] = []
+        self.rejected_edits: list[RejectedEdit] = []
 
     def leave_out(self, reason: str, index: int = 0, slot: Slot | None = None) -> None:
         """Notes why a verb (thing) is not replaced, or why a caption has none."""
@@ -105,10 +105,10 @@ class ClipProposals:
     ) -> Proposal:
         """Adds an edit of a caption, and returns it. `new`: the words that stand there instead, in lower case."""
         reading = self.clip.readings[index]
-        text, start, old, shown = replaced(reading.caption, start, end, new)
+        text, start, old, new_words = replaced(reading.caption, start, end, new)
         proposal = Proposal(
-            text, start, old, shown, unit, other, self.clip.id, index, reading.caption, antonym, features, probability,
-            self._generator,
+            text, start, old, new_words, unit, other, self.clip.id, index, reading.caption, antonym, features,
+            probability, self._generator,
         )  # fmt: skip
         self._floor = max(self._floor, min(probability, self._least))
         self.proposals.append(proposal)
@@ -122,9 +122,9 @@ class Trial(Generic[Choice]):
     """
 
     def __init__(
-        self, proposed: ClipProposals, index: int, slot: Slot, rejection: Callable[[Choice], str | None]
+        self, proposals: ClipProposals, index: int, slot: Slot, rejection: Callable[[Choice], str | None]
     ) -> None:
-        self._proposed, self._index, self._slot, self._rejection = proposed, index, slot, rejection
+        self._proposals, self._index, self._slot, self._rejection = proposals, index, slot, rejection
         self._reasons: list[str] = []
         self.choices: list[Choice] = []
 
@@ -140,12 +140,12 @@ class Trial(Generic[Choice]):
 
         `choice_of`: the choice that some words stand for; None where they have not the form that fits.
         """
-        reading = self._proposed.clip.readings[self._index]
-        for words in (self._proposed.replacements or {})[masked_span(reading, self._slot)]:
+        reading = self._proposals.clip.readings[self._index]
+        for words in (self._proposals.replacements or {})[masked_span(reading, self._slot)]:
             reason = self._try(choice_of(words))
             if reason is not None:
                 text = replaced(reading.caption, self._slot.start, self._slot.end, words)[0]
-                self._proposed.rejected.append(RejectedEdit(reading.caption, text, reason))
+                self._proposals.rejected_edits.append(RejectedEdit(reading.caption, text, reason))
             if len(self.choices) == most:
                 break
 
@@ -153,7 +153,7 @@ class Trial(Generic[Choice]):
         """The choices; where there is none, `reason` or the commonest telling one is noted."""
         if not self.choices:
             reason = reason or farthest(self._reasons) or "nothing else known here"
-            self._proposed.leave_out(reason, self._index, self._slot)
+            self._proposals.leave_out(reason, self._index, self._slot)
         return self.choices
 
     def _try(self, choice: Choice | None) -> str | None:

@@ -20,11 +20,11 @@ from video_contrast.seeds import Streams
 
 _JITTER = 0.8
 # What a noun that is written for a thing, in its place or in another, is worth beside the counts.
-_WRITTEN, _ELSEWHERE = 2.0, 0.5
-_READ = 60  # nouns a thing that are looked at
-KEPT = 12  # of which are judged
+_WORTH_HERE, _WORTH_ELSEWHERE = 2.0, 0.5
+_NOUNS = 60  # nouns a thing that are looked at
+_MOST_CHOICES = 12  # of which are judged
 _COMMON = 8  # videos that name a noun which the lexicon's class alone proposes
-_SEEN = 2  # videos that say a noun in this frame
+_MIN_VIDEOS = 2  # videos that say a noun in this frame
 _WIDE = words_of("wide_noun")
 _NEVER = ("intangible", "people")
 _UNSEEN = "a noun that cannot be seen"
@@ -34,55 +34,55 @@ _SHOWN = frozenset(["be", "begin", "continue", "see", "show", "start"])  # say n
 _streams = Streams()
 
 
-def propose_objects(proposed: ClipProposals, evidence: Evidence, judge: Judge) -> None:
+def propose_objects(proposals: ClipProposals, evidence: Evidence, judge: Judge) -> None:
     """Adds the eligible edits of every thing of a clip's captions."""
-    clip, replacements = proposed.clip, proposed.replacements
+    clip, replacements = proposals.clip, proposals.replacements
     looks = frozenset(evidence.looks(name) for name in clip.nouns)
     for index, reading in enumerate(clip.readings):
         if not reading.things:
-            proposed.leave_out("no thing")
+            proposals.leave_out("no thing")
         for slot in reading.things:
             reason = slot.rejection_reason
             if reason is None and any(evidence.lexicon.is_a(slot.category, parent) for parent in _NEVER):
                 reason = _UNSEEN
             in_groups = replacements is None and _stands_in_groups(reading, slot, reason, evidence)
             if reason is not None and not in_groups:
-                proposed.leave_out(reason, index, slot)
+                proposals.leave_out(reason, index, slot)
                 continue
-            nouns = _eligible(proposed, index, slot, looks, evidence, written=in_groups)
-            shared = object_slot_features(reading, slot, evidence) if nouns else {}
+            nouns = _eligible(proposals, index, slot, looks, evidence, in_groups=in_groups)
+            slot_features = object_slot_features(reading, slot, evidence) if nouns else {}
             for noun in nouns:
-                add_object(proposed, index, slot, noun, shared, evidence, judge)
+                add_object(proposals, index, slot, noun, slot_features, evidence, judge)
 
 
 def _stands_in_groups(reading: CaptionReading, slot: ThingSlot, reason: str | None, evidence: Evidence) -> bool:
     """Whether only what groups of peers name here replaces a thing: a person, where just one verb tells of it."""
-    if reason not in _BY_GROUPS or not any(evidence.kept(Evidence.peers, slot.key).values()):
+    if reason not in _BY_GROUPS or not any(evidence.result_of(Evidence.peers, slot.key).values()):
         return False
     sentence = reading.sentence
-    described = any(n not in sentence.children_with(slot.place, *_PLAIN) for n in sentence.children[slot.place])
+    is_described = any(n not in sentence.children_with(slot.place, *_PLAIN) for n in sentence.children[slot.place])
     verbs = [word for word in sentence.words if word.is_verb and word.lemma not in _SHOWN]
     if reason == SAYS_LITTLE:
         return slot.noun in ("camera", "screen") or " " in slot.noun  # a parking lot is more than a lot
-    return not described and len(verbs) < 2
+    return not is_described and len(verbs) < 2
 
 
 def _eligible(
-    proposed: ClipProposals, index: int, slot: ThingSlot, looks: frozenset[str], evidence: Evidence, *, written: bool
+    proposals: ClipProposals, index: int, slot: ThingSlot, looks: frozenset[str], evidence: Evidence, *, in_groups: bool
 ) -> list[str]:
-    """The nouns for a thing that no rule rejects. `looks`: of the clip's nouns. `written`: only what groups name."""
-    peers = evidence.kept(Evidence.peers, slot.key)
+    """The nouns for a thing that no rule rejects. `looks`: of the clip's nouns. `in_groups`: only what groups name."""
+    peers = evidence.result_of(Evidence.peers, slot.key)
 
     def rejection(noun: str) -> str | None:
-        if written and not peers.get(noun):
+        if in_groups and not peers.get(noun):
             return "of another kind"
-        return evidence.kept(_misfit, slot.key, noun) or _said_elsewhere(proposed.clip, noun, looks, evidence)
+        return evidence.result_of(_misfit, slot.key, noun) or _said_elsewhere(proposals.clip, noun, looks, evidence)
 
-    trial = Trial[str](proposed, index, slot, rejection)
-    if proposed.replacements is None:
-        trial.take(_likely(slot, proposed.clip.readings[index].caption, evidence), most=KEPT)
+    trial = Trial[str](proposals, index, slot, rejection)
+    if proposals.replacements is None:
+        trial.take(_likely(slot, proposals.clip.readings[index].caption, evidence), most=_MOST_CHOICES)
     else:
-        trial.read(lambda words: noun_of(words, slot), most=KEPT)
+        trial.read(lambda words: noun_of(words, slot), most=_MOST_CHOICES)
     return trial.end()
 
 
@@ -97,21 +97,21 @@ def noun_of(words: str, slot: ThingSlot) -> str | None:
 
 
 def _likely(slot: ThingSlot, caption: str, evidence: Evidence) -> list[str]:
-    """The `_READ` nouns that a quick look finds likeliest, with a seeded jitter so that sets do not repeat a few."""
-    scores, nouns = evidence.kept(_scored, replace(slot.key, introduction="", subject=""))
+    """The `_NOUNS` nouns that a quick look finds likeliest, with a seeded jitter so that sets do not repeat a few."""
+    scores, nouns = evidence.result_of(_score_nouns, replace(slot.key, introduction="", subject=""))
     jitter = _streams.at("object choices", caption, slot.place).random(len(nouns))
-    return [nouns[n] for n in largest(scores + _JITTER * jitter, _READ)]
+    return [nouns[n] for n in largest(scores + _JITTER * jitter, _NOUNS)]
 
 
-def _scored(evidence: Evidence, key: ThingKey) -> tuple[np.ndarray, list[str]]:
+def _score_nouns(evidence: Evidence, key: ThingKey) -> tuple[np.ndarray, list[str]]:
     """Nouns of a thing's class, of classes beside it, and those that captions say here."""
     scores = dict(evidence.classmates(key.noun, key.category))
     row = replace(key, noun="", subject="", introduction="")
     row = replace(row, behind="", unit="") if key.relation == "place" else replace(row, behind="", preposition="")
-    for noun, score in evidence.kept(_said_here, row):
+    for noun, score in evidence.result_of(_said_here, row):
         scores[noun] = scores.get(noun, 0.0) + score
-    for noun, here in evidence.kept(Evidence.peers, key).items():
-        scores[noun] = scores.get(noun, 0.0) + (_WRITTEN if here else _ELSEWHERE)
+    for noun, here in evidence.result_of(Evidence.peers, key).items():
+        scores[noun] = scores.get(noun, 0.0) + (_WORTH_HERE if here else _WORTH_ELSEWHERE)
     scores.pop(key.noun, None)
     nouns = sorted(scores)
     return np.array([scores[noun] for noun in nouns]), nouns
@@ -120,8 +120,8 @@ def _scored(evidence: Evidence, key: ThingKey) -> tuple[np.ndarray, list[str]]:
 def _said_here(evidence: Evidence, key: ThingKey) -> list[tuple[str, float]]:
     """Nouns of classes near to a thing's that captions say in its frame, with how usual each is."""
     near = set(evidence.siblings(key.category))
-    seen = evidence.said_here(key).items()
-    return [(noun, min(n, 20) ** 0.5 / 3) for noun, n in seen if n >= _SEEN and evidence.category(noun) in near]
+    common = [(noun, n) for noun, n in evidence.said_here(key).items() if n >= _MIN_VIDEOS]
+    return [(noun, min(n, 20) ** 0.5 / 3) for noun, n in common if evidence.category(noun) in near]
 
 
 def _misfit(evidence: Evidence, slot: ThingKey, noun: str) -> str | None:
@@ -131,24 +131,25 @@ def _misfit(evidence: Evidence, slot: ThingKey, noun: str) -> str | None:
     if not things:
         return "unknown"
     category = things[0].category
-    written = evidence.kept(Evidence.peers, replace(slot, subject="", introduction="")).get(noun, 0)
-    if not written and any(lexicon.is_a(category, parent) for parent in _NEVER):
+    peer_groups = evidence.result_of(Evidence.peers, replace(slot, subject="", introduction="")).get(noun, 0)
+    if not peer_groups and any(lexicon.is_a(category, parent) for parent in _NEVER):
         return "of another kind"
-    if not written and evidence.counts.get("noun", noun) < _COMMON and evidence.said_here(slot).get(noun, 0) < _SEEN:
+    is_rare = evidence.counts.get("noun", noun) < _COMMON and evidence.said_here(slot).get(noun, 0) < _MIN_VIDEOS
+    if is_rare and not peer_groups:
         return "rare"
     if not evidence.takes(noun, slot.introduction):
         return "not said in this number"
-    if not written and evidence.parents(category) != evidence.parents(slot.category):
+    if not peer_groups and evidence.parents(category) != evidence.parents(slot.category):
         return "of another kind"
     head, own_head = noun.rpartition(" ")[2], slot.noun.rpartition(" ")[2]
     if lexicon.may_name_one(slot.noun, noun):
         return "may name the same"
     if evidence.looks(noun) == evidence.looks(slot.noun):
         return "looks the same"
-    if not written and (_covers(head, slot.category, evidence) or _covers(own_head, category, evidence)):
+    if not peer_groups and (_covers(head, slot.category, evidence) or _covers(own_head, category, evidence)):
         return "may name the same"
-    known = evidence.kept(object_choice_features, slot, noun)
-    odd = not written and (known["no longer fits"] or known["sizes apart"])
+    features = evidence.result_of(object_choice_features, slot, noun)
+    odd = not peer_groups and (features["no longer fits"] or features["sizes apart"])
     return "does not go with its verb" if odd else None
 
 
@@ -167,17 +168,23 @@ def _covers(noun: str, category: str, evidence: Evidence) -> bool:
 
 
 def add_object(
-    proposed: ClipProposals, index: int, slot: ThingSlot, noun: str, shared: Features, evidence: Evidence, judge: Judge
+    proposals: ClipProposals,
+    index: int,
+    slot: ThingSlot,
+    noun: str,
+    slot_features: Features,
+    evidence: Evidence,
+    judge: Judge,
 ) -> Proposal | None:
     """Adds the edit that puts a noun in the place of a thing, if it is wanted.
 
     `slot, noun`: what is replaced, and by what, in dictionary form.
     """
     new = inflect_name(noun, slot.tag)
-    known = evidence.kept(object_choice_features, slot.key, noun)
-    here = object_caption_features(proposed.clip.readings[index], slot, noun, new, evidence)
-    features = {**shared, **known, **here}
+    choice_features = evidence.result_of(object_choice_features, slot.key, noun)
+    here = object_caption_features(proposals.clip.readings[index], slot, noun, new, evidence)
+    features = {**slot_features, **choice_features, **here}
     probability = judge.probability(features, noun)
-    if not proposed.wants(index, probability):
+    if not proposals.wants(index, probability):
         return None
-    return proposed.add(index, slot.start, slot.end, slot.noun, new, noun, features=features, probability=probability)
+    return proposals.add(index, slot.start, slot.end, slot.noun, new, noun, features=features, probability=probability)

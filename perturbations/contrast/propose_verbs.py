@@ -27,10 +27,10 @@ from video_contrast.perturbations.english.forms import inflect, lemma, verb_tags
 from video_contrast.perturbations.english.lexicon import words_of
 from video_contrast.seeds import Streams
 
-KEPT = 30  # proposals a verb that are judged
-_WRITTEN = 26  # of which are written swaps
-_READ = 30  # other units a verb that are looked at
-_LEAST = 5  # videos that a unit of the counts needs, if the lexicon does not have it
+_MOST_CHOICES = 30  # proposals a verb that are judged
+_MOST_SWAPS = 26  # of which are written swaps
+_UNITS = 30  # other units a verb that are looked at
+_MIN_VIDEOS = 5  # videos that a unit of the counts needs, if the lexicon does not have it
 # Prepositions behind which anything may have been done.
 _ANYWHERE = PLACES - words_of("path_preposition")
 _TELLS = words_of("topic")  # verbs that "about" may follow
@@ -43,24 +43,24 @@ _WAYS = words_of("says_which_way")  # as an adverb, or behind "to"
 _streams = Streams()
 
 
-def propose_verbs(proposed: ClipProposals, evidence: Evidence, judge: Judge) -> None:
+def propose_verbs(proposals: ClipProposals, evidence: Evidence, judge: Judge) -> None:
     """Adds the eligible edits of every verb of a clip's captions."""
-    clip = proposed.clip
+    clip = proposals.clip
     groups = {unit: evidence.groups(unit) for unit in clip.units}
     for index, reading in enumerate(clip.readings):
         if not reading.verbs:
-            proposed.leave_out("no verb")
-        for slot in replaceable(reading, whole=proposed.replacements is None):
+            proposals.leave_out("no verb")
+        for slot in replaceable(reading, whole=proposals.replacements is None):
             if slot.rejection_reason not in (None, "light verb"):
-                proposed.leave_out(str(slot.rejection_reason), index, slot)
+                proposals.leave_out(str(slot.rejection_reason), index, slot)
                 continue
             others = frozenset(group for unit in clip.units if unit != slot.unit for group in groups[unit])
-            choices = _eligible(proposed, index, slot, others, evidence)
+            choices = _eligible(proposals, index, slot, others, evidence)
             if choices:
-                measured = VerbFeatures(reading, slot, choices, evidence)
-                shared = judge.logits(measured.shared)
+                verb_features = VerbFeatures(reading, slot, choices, evidence)
+                slot_logits = judge.logits(verb_features.slot_features)
                 for choice in choices:
-                    add_verb(proposed, index, slot, choice, measured, judge, shared)
+                    add_verb(proposals, index, slot, choice, verb_features, judge, slot_logits)
 
 
 def replaceable(reading: CaptionReading, *, whole: bool) -> Iterator[VerbSlot]:
@@ -74,12 +74,12 @@ def replaceable(reading: CaptionReading, *, whole: bool) -> Iterator[VerbSlot]:
 
 
 def _eligible(
-    proposed: ClipProposals, index: int, slot: VerbSlot, others: frozenset[str], evidence: Evidence
+    proposals: ClipProposals, index: int, slot: VerbSlot, others: frozenset[str], evidence: Evidence
 ) -> list[VerbChoice]:
     """The choices for a verb that no rule rejects. `others` are the groups of the clip's other units."""
-    clip, reading = proposed.clip, proposed.clip.readings[index]
-    written = _written(slot, reading, evidence) if proposed.replacements is None else []
-    if slot.frame == "o" and not written:
+    clip, reading = proposals.clip, proposals.clip.readings[index]
+    swaps = _written_swaps(slot, reading, evidence) if proposals.replacements is None else []
+    if slot.frame == "o" and not swaps:
         return []
     rules = _Rules(clip, reading, slot, others, evidence)
 
@@ -87,18 +87,18 @@ def _eligible(
         reason = rules.rejection(choice)
         return _misuse(slot, choice, evidence) if choice.swap is None and reason is None else reason
 
-    rejection = rules.rejection if proposed.replacements is None else rejection_of_model
-    trial = Trial[VerbChoice](proposed, index, slot, rejection)
-    if proposed.replacements is None:
-        trial.take(written, most=_WRITTEN)
+    rejection = rules.rejection if proposals.replacements is None else rejection_of_model
+    trial = Trial[VerbChoice](proposals, index, slot, rejection)
+    if proposals.replacements is None:
+        trial.take(swaps, most=_MOST_SWAPS)
         if slot.frame == "o":
             return trial.choices
         if slot.rejection_reason is None and (slot.order or slot.verb not in LIGHT):
-            words = {choice.words for choice in written if choice.tail is None}
+            words = {choice.words for choice in swaps if choice.tail is None}
             likely = _likely(slot, reading, evidence)
-            trial.take((choice for choice in likely if choice.words not in words), most=KEPT)
+            trial.take((choice for choice in likely if choice.words not in words), most=_MOST_CHOICES)
     elif slot.rejection_reason is None:
-        trial.read(lambda words: verb_choice(words, slot, reading, evidence), most=KEPT)
+        trial.read(lambda words: verb_choice(words, slot, reading, evidence), most=_MOST_CHOICES)
     return trial.end(slot.rejection_reason)
 
 
@@ -135,18 +135,19 @@ def _misuse(slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> str | Non
     """
     actions = evidence.lexicon.actions(choice.unit)
     if choice.frame == "i":
-        alone = evidence.units_of.get("", {}).get(choice.unit, 0) >= _LEAST
+        alone = evidence.units_of.get("", {}).get(choice.unit, 0) >= _MIN_VIDEOS
         return None if any(action.frame == "i" for action in actions) or (alone and not actions) else "needs an object"
-    seen, listed = evidence.units_of.get(slot.noun, {}).get(choice.unit, 0), choice.unit in evidence.uses(slot.noun)
-    if listed or seen > 1 or evidence.fits(choice.unit, slot.subject or "person", slot.noun):
+    is_said = evidence.units_of.get(slot.noun, {}).get(choice.unit, 0) > 1 or choice.unit in evidence.uses(slot.noun)
+    if is_said or evidence.fits(choice.unit, slot.subject or "person", slot.noun):
         return None
     if actions and evidence.category(slot.noun):
         return "does not take this object"
-    known = any(action.frame != "i" for action in actions) or len(evidence.nouns_of.get(choice.unit, {})) >= _LEAST
-    return None if known else "does not take an object"
+    if len(evidence.nouns_of.get(choice.unit, {})) >= _MIN_VIDEOS or any(action.frame != "i" for action in actions):
+        return None
+    return "does not take an object"
 
 
-def _written(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> list[VerbChoice]:
+def _written_swaps(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> list[VerbChoice]:
     """The lexicon's written swaps of a verb, in a seeded order that prefers the first ones."""
     choices = list(_swaps(slot, reading, evidence))
     if len(choices) < 2:
@@ -157,19 +158,19 @@ def _written(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> lis
 
 def _swaps(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> Iterator[VerbChoice]:
     sentence = reading.sentence
-    joined = sentence.joined(slot.noun_place) if slot.noun_place is not None else []
-    nouns = frozenset(sentence.noun_key(place) for place in joined) - {"", slot.noun}
+    places = sentence.joined(slot.noun_place) if slot.noun_place is not None else []
+    nouns = frozenset(sentence.noun_key(place) for place in places) - {"", slot.noun}
     own = VerbKey(slot.unit, slot.frame, slot.noun, slot.subject, slot.passive)
     for tail in slot.tails if slot.frame == "t" and slot.apart is None else ():
         if slot.place < tail.place and sentence.words[tail.place].head in (slot.place, slot.noun_place):
-            for choice in evidence.kept(_swaps_of_two_places, own, tail.phrase, nouns):
+            for choice in evidence.result_of(_swaps_of_two_places, own, tail.phrase, nouns):
                 yield choice._replace(tail=tail)
             break
     if slot.frame == "i" and slot.tails:  # behind an adverb: "walks slowly through the park"
         tail = slot.tails[0]
         key = own._replace(unit=f"{slot.unit} {tail.phrase}", frame="p", noun=tail.noun)
-        for choice in evidence.kept(_swaps_of_one_place, key, frozenset()):
-            if choice.swap.exchanged and choice.keeps:
+        for choice in evidence.result_of(_swaps_of_one_place, key, frozenset()):
+            if choice.swap.is_exchange and choice.keeps:
                 yield choice._replace(keeps="")
     yield from _swaps_in_place(slot, own, nouns, evidence)
 
@@ -178,9 +179,9 @@ def _swaps_in_place(slot: VerbSlot, key: VerbKey, nouns: frozenset[str], evidenc
     """Those that leave what stands behind the object, but for an exchange's tool: "cleans a window with a cloth"."""
     behind = slot.tails or slot.apart is not None
     tool = _tool(slot, evidence) if slot.frame in ("t", "p") and slot.apart is None else None
-    for choice in evidence.kept(_swaps_of_one_place, key, nouns):
-        if not (choice.swap.carried and slot.rejection_reason) and not (choice.swap.place and behind):
-            yield choice._replace(tail=tool) if tool is not None and choice.swap.exchanged else choice
+    for choice in evidence.result_of(_swaps_of_one_place, key, nouns):
+        if not (choice.swap.of_other_unit and slot.rejection_reason) and not (choice.swap.place and behind):
+            yield choice._replace(tail=tool) if tool is not None and choice.swap.is_exchange else choice
 
 
 def _tool(slot: VerbSlot, evidence: Evidence) -> Tail | None:
@@ -193,17 +194,16 @@ def _tool(slot: VerbSlot, evidence: Evidence) -> Tail | None:
 
 
 def _swaps_of_two_places(
-    evidence: Evidence, key: VerbKey, preposition: str, joined: frozenset[str]
+    evidence: Evidence, key: VerbKey, preposition: str, other_nouns: frozenset[str]
 ) -> list[VerbChoice]:
-    swaps = _listed(evidence, f"{key.unit} _ {preposition}", "t+p", key, joined)
+    swaps = _swaps_of_unit(evidence, f"{key.unit} _ {preposition}", "t+p", key, other_nouns)
     return [VerbChoice(swap.unit, "t+p", swap=swap) for swap in swaps]
 
 
-def _swaps_of_one_place(evidence: Evidence, key: VerbKey, joined: frozenset[str]) -> list[VerbChoice]:
+def _swaps_of_one_place(evidence: Evidence, key: VerbKey, other_nouns: frozenset[str]) -> list[VerbChoice]:
     keeps = key.unit.rpartition(" ")[2] if key.frame == "p" else ""
-    swaps = _listed(evidence, key.unit, key.frame, key, joined)
     choices: list[VerbChoice] = []
-    for swap in swaps:
+    for swap in _swaps_of_unit(evidence, key.unit, key.frame, key, other_nouns):
         if swap.place:
             choices.append(VerbChoice(swap.unit, "t", swap=swap))
         elif key.frame in "io" or swap.keeps:
@@ -213,54 +213,54 @@ def _swaps_of_one_place(evidence: Evidence, key: VerbKey, joined: frozenset[str]
     return choices
 
 
-def _listed(evidence: Evidence, unit: str, frame: str, key: VerbKey, joined: frozenset[str]) -> list[Swap]:
-    """The swaps of a unit that go with its object and with all that is joined to it."""
+def _swaps_of_unit(evidence: Evidence, unit: str, frame: str, key: VerbKey, other_nouns: frozenset[str]) -> list[Swap]:
+    """The swaps of a unit that go with its object and with the `other_nouns` that are joined to it."""
     swaps = list(evidence.lexicon.swaps(unit, frame, key.subject, key.noun))
-    for noun in joined if swaps else ():
+    for noun in other_nouns if swaps else ():
         others = {(swap.unit, swap.preposition) for swap in evidence.lexicon.swaps(unit, frame, key.subject, noun)}
         swaps = [swap for swap in swaps if (swap.unit, swap.preposition) in others]
     return swaps
 
 
 def _likely(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> list[VerbChoice]:
-    """The `_READ` choices that a quick look finds likeliest, with a seeded jitter so that sets do not repeat a few."""
+    """The `_UNITS` choices that a quick look finds likeliest, with a seeded jitter so that sets do not repeat a few."""
     keeps = slot.unit.rpartition(" ")[2] if slot.frame == "p" else ""
-    scores, listed, places = evidence.kept(_scored, slot.frame, keeps, slot.subject, slot.noun, slot.passive)
+    key = slot.frame, keeps, slot.subject, slot.noun, slot.passive
+    scores, choices, places = evidence.result_of(_score_choices, *key)
     own = places.get(slot.unit)
     jitter = _streams.at("verb choices", reading.caption, slot.place).random(len(scores) - (own is not None))
     if own is not None:
         jitter = np.concatenate((jitter[:own], [-np.inf], jitter[own:]))
-    return [listed[n] for n in largest(scores + 1.5 * jitter, _READ) if n != own]
+    return [choices[n] for n in largest(scores + 1.5 * jitter, _UNITS) if n != own]
 
 
-def _scored(
+def _score_choices(
     evidence: Evidence, frame: Frame, keeps: str, doer: str, noun: str, passive: bool
 ) -> tuple[np.ndarray, list[VerbChoice], dict[str, int]]:
     """How usual of the object each possible unit is, by uses and counts; the units; the place of each by its words."""
     # What the parser takes for the doer but that does nothing by itself hides people: "a video with people dancing".
     subject = doer if doer and evidence.units_for(doer) else "person"
-    seen = evidence.units_of.get(noun, {})
+    videos_of = evidence.units_of.get(noun, {})
     uses = evidence.uses(noun) if noun and subject == "person" else ()
-    listed: dict[str, VerbChoice] = {}
+    choices: dict[str, VerbChoice] = {}
     if frame != "t":
-        listed |= evidence.kept(_without_object, subject, keeps, noun if keeps not in _ANYWHERE else "")
+        choices |= evidence.result_of(_without_object, subject, keeps, noun if keeps not in _ANYWHERE else "")
     if frame != "i" and noun:
         for choice in _with_object(uses, evidence, passive=passive):
-            listed.setdefault(choice.unit, choice)
-        listed |= evidence.units_for(subject, noun, passive=passive) | listed
-    places = dict(zip(listed, range(len(listed)), strict=True))
+            choices.setdefault(choice.unit, choice)
+        choices |= evidence.units_for(subject, noun, passive=passive) | choices
+    places = dict(zip(choices, range(len(choices)), strict=True))
     scores = np.zeros(len(places))
     for unit in places.keys() & set(uses):
         scores[places[unit]] += 1.0
-    for unit in places.keys() & seen.keys():
-        scores[places[unit]] += min(seen[unit], 20) ** 0.5 / 3
-    return scores, list(listed.values()), places
+    for unit in places.keys() & videos_of.keys():
+        scores[places[unit]] += min(videos_of[unit], 20) ** 0.5 / 3
+    return scores, list(choices.values()), places
 
 
 def _without_object(evidence: Evidence, subject: str, keeps: str, noun: str) -> dict[str, VerbChoice]:
-    units = evidence.units_for(subject)
-    kept = (unit for unit in units if not keeps or _keeps(unit, keeps, noun, evidence))
-    return {f"{unit} {keeps}".strip(): evidence.choice(unit, "i", keeps) for unit in kept}
+    units = [unit for unit in evidence.units_for(subject) if not keeps or _keeps(unit, keeps, noun, evidence)]
+    return {f"{unit} {keeps}".strip(): evidence.choice(unit, "i", keeps) for unit in units}
 
 
 def _keeps(unit: str, preposition: str, noun: str, evidence: Evidence) -> bool:
@@ -272,14 +272,14 @@ def _keeps(unit: str, preposition: str, noun: str, evidence: Evidence) -> bool:
     whole = f"{unit} {preposition}"
     if " " in unit:
         return bool(evidence.units_of.get(noun, {}).get(whole))
-    return evidence.unit_total.get(whole, 0) >= _LEAST or bool(evidence.lexicon.actions(whole))
+    return evidence.unit_total.get(whole, 0) >= _MIN_VIDEOS or bool(evidence.lexicon.actions(whole))
 
 
 def _with_object(
     units: Iterable[str], evidence: Evidence, swap: Swap | None = None, *, passive: bool
 ) -> Iterator[VerbChoice]:
     for unit in units:
-        frame = evidence.kept(_frame, unit)
+        frame = evidence.result_of(_frame, unit)
         if frame == "t" or (" " in unit and not passive):
             yield evidence.choice(unit, frame, "", swap)
 
@@ -326,14 +326,14 @@ class _Rules:
             return "same verb"
         if slot.tag in ("VBG", "VBZ") and inflect(facts.verb, slot.tag) == facts.verb:
             return "form not known"
-        if choice.swap is not None and not (choice.swap.exchanged and choice.swap.carried):
+        if choice.swap is not None and not (choice.swap.is_exchange and choice.swap.of_other_unit):
             return None
         if not actions:
             if facts.verb in LIGHT:
                 return "says little"
-            if self._evidence.unit_total.get(new, 0) < _LEAST and new not in self._evidence.uses(slot.noun):
+            if self._evidence.unit_total.get(new, 0) < _MIN_VIDEOS and new not in self._evidence.uses(slot.noun):
                 return "unit not known"
-        elif not any(action.seen for action in actions):
+        elif not any(action.is_visible for action in actions):
             return "cannot be seen"
         if not self._groups.isdisjoint(facts.groups) and new not in self._opposites:
             return "near to what it replaces"
@@ -342,9 +342,9 @@ class _Rules:
     def _said_elsewhere(self, choice: VerbChoice, facts: UnitFacts) -> str | None:
         """Whether another caption of the clip says a unit, or nearly; None if none does."""
         clip, new, verb, swap = self._clip, choice.unit, facts.verb, choice.swap
-        brought = f"{swap.phrase} {swap.place}".split() if swap is not None and (swap.phrase or swap.place) else ()
+        swap_words = f"{swap.phrase} {swap.place}".split() if swap is not None and (swap.phrase or swap.place) else ()
         verb_is_said = verb != self._slot.verb and (verb in clip.verbs or not clip.words.isdisjoint(facts.forms))
-        if new in clip.units or verb_is_said or not clip.nouns.isdisjoint(brought):
+        if new in clip.units or verb_is_said or not clip.nouns.isdisjoint(swap_words):
             return "another caption says it"
         if not self._others.isdisjoint(facts.groups) and new not in self._opposites:
             return "near to what another caption says"
@@ -380,9 +380,9 @@ class _Rules:
 
 def _states(sentence: Sentence, at: int, evidence: Evidence) -> frozenset[str]:
     """Results that the caption says of a noun: "peel chopped onions"."""
-    said = [sentence.words[n].text for n in sentence.children_with(at, "amod")]
-    made = (evidence.lexicon.actions(lemma(text, "VBN")) for text in said if text.endswith("ed"))
-    return frozenset(action.result for actions in made for action in actions) - {"-"}
+    adjectives = [sentence.words[n].text for n in sentence.children_with(at, "amod")]
+    meanings = (evidence.lexicon.actions(lemma(text, "VBN")) for text in adjectives if text.endswith("ed"))
+    return frozenset(action.result for actions in meanings for action in actions) - {"-"}
 
 
 def _is_taken_up(sentence: Sentence, at: int, behind: int) -> bool:
@@ -407,7 +407,7 @@ def _is_used(tail: Tail, slot: VerbSlot, evidence: Evidence) -> bool:
 
 def _moves(choice: VerbChoice, evidence: Evidence) -> bool:
     """Whether a unit is a way to move; of exchanges, one that is written to stand before "past"."""
-    if choice.swap is not None and choice.swap.exchanged:
+    if choice.swap is not None and choice.swap.is_exchange:
         return "past" in choice.swap.behind or choice.frame != "i"
     return any(action.motion != "-" for action in evidence.lexicon.actions(choice.unit))
 
@@ -425,22 +425,22 @@ def _ends_a_clause(sentence: Sentence, slot: VerbSlot, choice: VerbChoice) -> bo
 
 def _makes(states: frozenset[str], facts: UnitFacts) -> bool:
     """Whether a unit makes of a thing what it is already."""
-    made = {action.result for action in facts.actions}
-    return bool(states & made or (states & _PIECES and made & _PIECES))
+    results = {action.result for action in facts.actions}
+    return bool(states & results or (states & _PIECES and results & _PIECES))
 
 
 def _goes_before(tail: Tail, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> bool:
     """Whether a unit may stand before a preposition and its noun, which stay."""
-    written = choice.swap is not None
+    swap = choice.swap
     if tail.preposition == "about":
         return choice.verb in _TELLS
-    if choice.swap is not None and choice.swap.exchanged and (choice.frame != "i" or tail.phrase in choice.swap.behind):
-        return _exchanged_before(tail, choice.swap, evidence)
-    if slot.order and written and choice.frame != "i":
+    if swap is not None and swap.is_exchange and (choice.frame != "i" or tail.phrase in swap.behind):
+        return _exchanged_before(tail, swap, evidence)
+    if slot.order and swap is not None and choice.frame != "i":
         return False
     if tail.preposition in _ANYWHERE:
         return True
-    own_object = choice.frame == "p" or (choice.swap is not None and choice.swap.phrase)
+    own_object = choice.frame == "p" or (swap is not None and swap.phrase)
     return not own_object and bool(evidence.counts.get("tail", choice.verb, tail.preposition))
 
 
@@ -462,29 +462,29 @@ def _exchanged_before(tail: Tail, swap: Swap, evidence: Evidence) -> bool:
 
 
 def add_verb(
-    proposed: ClipProposals,
+    proposals: ClipProposals,
     index: int,
     slot: VerbSlot,
     choice: VerbChoice,
-    measured: VerbFeatures,
+    verb_features: VerbFeatures,
     judge: Judge,
-    shared: Logits | None = None,
+    slot_logits: Logits | None = None,
 ) -> Proposal | None:
     """Adds the edit that puts a choice in the place of a verb, if it is wanted.
 
-    `slot, choice`: what is replaced, and by what. `shared`: logits of the features that all choices share.
+    `slot, choice`: what is replaced, and by what. `slot_logits`: logits of the features that all choices share.
     """
-    reading, other = proposed.clip.readings[index], choice.words
-    features = measured.of(choice)
-    logits = judge.logits(features, shared or judge.logits(measured.shared), puts_in=choice.verb)
-    if not proposed.wants(index, judge.most(logits, "run change", MOST_CHANGE)):
+    reading, other = proposals.clip.readings[index], choice.words
+    features = verb_features.of(choice)
+    logits = judge.logits(features, slot_logits or judge.logits(verb_features.slot_features), puts_in=choice.verb)
+    if not proposals.wants(index, judge.most(logits, "run change", MOST_CHANGE)):
         return None
     new = inflect(other, slot.tag)
-    change = {"run change": measured.run_change(new)}
+    change = {"run change": verb_features.run_change(new)}
     probability = both(*judge.logits(change, logits))
-    if not proposed.wants(index, probability):
+    if not proposals.wants(index, probability):
         return None
-    features |= measured.shared
+    features |= verb_features.slot_features
     features |= change
     unit, end, words = slot.unit, slot.end, reading.sentence.words
     if slot.apart is not None:  # "takes a bottle out" -> "throws a bottle away", "looks at a bottle"
@@ -505,7 +505,7 @@ def add_verb(
         end, new = max(slot.end, words[last].end), " ".join(f"{new}{between} {behind}".split())
         other = f"{other} _ {behind}" if behind else other
     antonym = "reason opposites" in features
-    return proposed.add(
+    return proposals.add(
         index, slot.start, end, unit, new, other, features=features, probability=probability, antonym=antonym
     )
 

@@ -86,15 +86,15 @@ def select(
     none is left out. `proposals`: clip id -> its proposals, best first. `seed, kind`: name the random stream.
     """
     runs, names = defaultdict[Run, int](in_order().__next__), defaultdict[Name, int](in_order().__next__)
-    rated = _rated(proposals, seed, kind, runs.__getitem__, names.__getitem__)
-    balance = _Balance(np.array([int(run[0]) for run in runs], dtype=np.int8), len(names), _least([rated]))
-    rows = np.full(len(rated.ids), -1)
+    rated_proposals = _as_numbers(proposals, seed, kind, runs.__getitem__, names.__getitem__)
+    balance = _Balance(np.array([int(run[0]) for run in runs], dtype=np.int8), len(names), _least([rated_proposals]))
+    rows = np.full(len(rated_proposals.ids), -1)
     for _ in range(SWEEPS):
-        balance.sweep(rated, rows)
+        balance.sweep(rated_proposals, rows)
         balance.weigh()
-    places = _places(rated, rows)
-    chosen = {clip: proposals[clip][places[clip]] for clip in proposals if clip in places}
-    return chosen, [clip for clip, listed in proposals.items() if listed and clip not in chosen]
+    places = _places(rated_proposals, rows)
+    choices = {clip: proposals[clip][places[clip]] for clip in proposals if clip in places}
+    return choices, [clip for clip, own in proposals.items() if own and clip not in choices]
 
 
 def rate(proposals: Mapping[str, Sequence[Proposal]], *, seed: int, kind: Kind) -> RatedProposals:
@@ -102,7 +102,7 @@ def rate(proposals: Mapping[str, Sequence[Proposal]], *, seed: int, kind: Kind) 
 
     Runs and names have the same numbers in all blocks; a few that are not the same share one.
     """
-    return _rated(proposals, seed, kind, _slot_of_run, _slot_of_name)
+    return _as_numbers(proposals, seed, kind, _slot_of_run, _slot_of_name)
 
 
 def select_in_blocks(load: Callable[[int], RatedProposals], count: int) -> list[dict[str, int]]:
@@ -114,38 +114,38 @@ def select_in_blocks(load: Callable[[int], RatedProposals], count: int) -> list[
     least = _least(map(load, range(count)))
     balance = _Balance(np.repeat(np.arange(_FAMILIES, dtype=np.int8), _SLOTS), _SLOTS, least)
     rows: list[NDArray[np.int64]] = []
-    chosen: list[dict[str, int]] = []
+    choices: list[dict[str, int]] = []
     for sweep in range(SWEEPS):
         for block in range(count):
-            rated = load(block)
+            proposals = load(block)
             if sweep == 0:
-                rows.append(np.full(len(rated.ids), -1))
-            balance.sweep(rated, rows[block], together=_TOGETHER)
+                rows.append(np.full(len(proposals.ids), -1))
+            balance.sweep(proposals, rows[block], together=_TOGETHER)
             if sweep == SWEEPS - 1:
-                chosen.append(_places(rated, rows[block]))
+                choices.append(_places(proposals, rows[block]))
         balance.weigh()
-    return chosen
+    return choices
 
 
 def _least(blocks: Iterable[RatedProposals]) -> float:
     """What an item must add to a set to be in it: in one of fewer than `SMALL` items none is left out."""
-    return 0.0 if any(items >= SMALL for items in accumulate(len(rated.ids) for rated in blocks)) else -np.inf
+    return 0.0 if any(items >= SMALL for items in accumulate(len(proposals.ids) for proposals in blocks)) else -np.inf
 
 
-def _places(rated: RatedProposals, rows: NDArray[np.int64]) -> dict[str, int]:
-    return {name: int(rated.places[row]) for name, row in zip(rated.ids, rows, strict=True) if row >= 0}
+def _places(proposals: RatedProposals, rows: NDArray[np.int64]) -> dict[str, int]:
+    return {name: int(proposals.places[row]) for name, row in zip(proposals.ids, rows, strict=True) if row >= 0}
 
 
-def _varied(proposals: Sequence[Proposal]) -> list[int]:
+def _varied_places(proposals: Sequence[Proposal]) -> list[int]:
     """The places of the best proposals, at most three of one replacement (of different captions)."""
-    varied, repeated = [], Counter[str]()
+    places, times_of = [], Counter[str]()
     for place, proposal in enumerate(proposals):
-        repeated[proposal.other] += 1
-        if repeated[proposal.other] <= 3:
-            varied.append(place)
-        if len(varied) == _KEPT:
+        times_of[proposal.other] += 1
+        if times_of[proposal.other] <= 3:
+            places.append(place)
+        if len(places) == _KEPT:
             break
-    return varied
+    return places
 
 
 class _Balance:
@@ -164,51 +164,51 @@ class _Balance:
         self._times = np.zeros(names)
         self._signs = np.zeros(3)
         self._items = 0
-        self._chance, self._sweeps, self._told = _CHANCE, 0, 0.0
+        self._chance, self._sweeps, self._captions_told = _CHANCE, 0, 0.0
 
-    def sweep(self, rated: RatedProposals, rows: NDArray[np.int64], *, together: int = 1) -> None:
+    def sweep(self, proposals: RatedProposals, rows: NDArray[np.int64], *, together: int = 1) -> None:
         """Lets items choose anew, one after the other, or some together, beside the choices of all others.
 
         `rows`: of each item the row of its choice, -1 for none; changed in place.
         """
-        rated = rated._replace(changes=rated.changes.astype(float), signs=rated.signs.astype(float))
-        items = rated.items.tolist()
-        runs_of = [slice(*ends) for ends in pairwise(rated.first.tolist())]
+        proposals = proposals._replace(changes=proposals.changes.astype(float), signs=proposals.signs.astype(float))
+        items = proposals.items.tolist()
+        runs_of = [slice(*ends) for ends in pairwise(proposals.first.tolist())]
         for first in range(0, len(rows), together):
             part = slice(first, first + together)
-            for row in _chosen(rows[part]):
-                self._add(rated, row, runs_of[row], -1)
-            rows[part] = self._best(rated, items[first : first + together + 1])
-            self._told += sum(self._tells(rated, runs_of[row]) for row in _chosen(rows[part]))
-            for row in _chosen(rows[part]):
-                self._add(rated, row, runs_of[row], 1)
+            for row in _chosen_rows(rows[part]):
+                self._add(proposals, row, runs_of[row], -1)
+            rows[part] = self._best(proposals, items[first : first + together + 1])
+            self._captions_told += sum(self._tells(proposals, runs_of[row]) for row in _chosen_rows(rows[part]))
+            for row in _chosen_rows(rows[part]):
+                self._add(proposals, row, runs_of[row], 1)
 
-    def _add(self, rated: RatedProposals, row: int, own: slice, times: int) -> None:
+    def _add(self, proposals: RatedProposals, row: int, own: slice, times: int) -> None:
         """Adds a row, whose runs are its `own`, to the sums, or (-1 times) takes it away."""
-        runs, changes = rated.runs[own], rated.changes[own]
+        runs, changes = proposals.runs[own], proposals.changes[own]
         self._net[runs] += changes * times
         self._size[runs] += np.abs(changes) * times
-        self._times[rated.names[row]] += times
-        self._signs += rated.signs[row] * times
+        self._times[proposals.names[row]] += times
+        self._signs += proposals.signs[row] * times
         self._items += times
 
-    def _best(self, rated: RatedProposals, items: Sequence[int]) -> NDArray[np.int64] | int:
+    def _best(self, proposals: RatedProposals, items: Sequence[int]) -> NDArray[np.int64] | int:
         """Of each item the row that adds most, the first of equals; -1 if none adds enough.
 
         `items`: where the rows of each begin; and the end.
         """
         rows = slice(items[0], items[-1])
-        first = rated.first[rows]
-        own = slice(first[0], rated.first[rows.stop])
-        runs, changes = rated.runs[own], rated.changes[own]
+        first = proposals.first[rows]
+        own = slice(first[0], proposals.first[rows.stop])
+        runs, changes = proposals.runs[own], proposals.changes[own]
         net, size = self._net.take(runs), self._size.take(runs)
         more = _uneven(net + changes, size + np.abs(changes)) - _uneven(net, size)
         cost = np.add.reduceat(self._weight_of_run.take(runs) * more, first - first[0])
-        times, signs = self._times[rated.names[rows]], rated.signs[rows]
+        times, signs = self._times[proposals.names[rows]], proposals.signs[rows]
         np.sqrt(times[:, 1:], out=times[:, 1:])
         cost += times @ _REPEATED
         cost += (signs @ (2 * self._signs * _SIGNS) + signs**2 @ _SIGNS) / (self._items + _FEW)
-        gain = _WORTH + rated.gain[rows] - cost
+        gain = _WORTH + proposals.gain[rows] - cost
         if len(items) == 2:
             place = gain.argmax()
             return int(items[0] + place) if gain[place] > self._least else -1
@@ -217,17 +217,17 @@ class _Balance:
         equal = np.flatnonzero(gain == np.repeat(most, np.diff(items)))
         return np.where(most > self._least, items[0] + equal[np.searchsorted(equal, begin)], -1)
 
-    def _tells(self, rated: RatedProposals, own: slice) -> float:
+    def _tells(self, proposals: RatedProposals, own: slice) -> float:
         """1 if the runs of all other items take the contrast with the `own` runs for one, 0 if they take the caption;
         else .5."""
-        runs = rated.runs[own]
-        return float(np.sign(self._net[runs] / (self._size[runs] + _SMOOTHED) @ rated.changes[own]) + 1) / 2
+        runs = proposals.runs[own]
+        return float(np.sign(self._net[runs] / (self._size[runs] + _SMOOTHED) @ proposals.changes[own]) + 1) / 2
 
     def weigh(self) -> None:
         """Weighs a family of runs, and common runs, more where they are less even than chance, less where more."""
-        told, self._told, self._sweeps = self._told / max(1, self._items), 0.0, self._sweeps + 1
+        share_told, self._captions_told, self._sweeps = self._captions_told / max(1, self._items), 0.0, self._sweeps + 1
         if self._sweeps > _SETTLED:
-            self._chance *= min(1.07, max(0.93, exp(_FOLLOWS * (_TOLD - told))))
+            self._chance *= min(1.07, max(0.93, exp(_FOLLOWS * (_TOLD - share_told))))
         often = self._size > 1
         size, families = self._size[often], self._families[often]
         uneven = np.bincount(families, self._net[often] ** 2 / (size + _SMOOTHED), _FAMILIES)
@@ -240,7 +240,7 @@ class _Balance:
         self._weight_of_run = self._weights[self._families] * self._own_weights
 
 
-def _chosen(rows: NDArray[np.int64]) -> list[int]:
+def _chosen_rows(rows: NDArray[np.int64]) -> list[int]:
     return [row for row in rows.tolist() if row >= 0]
 
 
@@ -258,7 +258,7 @@ def _slot_of_name(name: Name) -> int:
     return crc32("\t".join(name).encode("utf-8", "surrogatepass")) % _SLOTS
 
 
-def _rated(
+def _as_numbers(
     proposals: Mapping[str, Sequence[Proposal]],
     seed: int,
     kind: Kind,
@@ -266,17 +266,17 @@ def _rated(
     number_of_name: Callable[[Name], int],
 ) -> RatedProposals:
     """The proposals as numbers; `number_of_run, number_of_name` are asked in the order of the clips' ids."""
-    order = sorted(clip for clip, listed in proposals.items() if listed)
+    order = sorted(clip for clip, own in proposals.items() if own)
     rows_of = {clip: _rows(proposals[clip], number_of_run, number_of_name) for clip in order}
     stream(seed, "contrast-select", kind).shuffle(order)
     rows = [row for clip in order for row in rows_of[clip]]
-    places, probabilities, removed, names, signs, runs, changes = zip(*rows, strict=True) if rows else [()] * 7
+    places, probabilities, word_losses, names, signs, runs, changes = zip(*rows, strict=True) if rows else [()] * 7
     odds = np.array(probabilities).clip(0.01, 0.99)
     return RatedProposals(
         order,
         items=np.cumsum([0, *(len(rows_of[clip]) for clip in order)]),
         places=np.array(places, dtype=int),
-        gain=np.log(odds / (1 - odds)) - _REMOVED * np.array(removed, dtype=float),
+        gain=np.log(odds / (1 - odds)) - _REMOVED * np.array(word_losses, dtype=float),
         names=np.array(names, dtype=int).reshape(-1, 3),
         signs=np.sign(np.array(signs, dtype=float)).astype(np.int8).reshape(-1, 3),
         first=np.cumsum([0, *map(len, runs)]),
@@ -289,17 +289,17 @@ def _rows(
     proposals: Sequence[Proposal], number_of_run: Callable[[Run], int], number_of_name: Callable[[Name], int]
 ) -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = []
-    for place in _varied(proposals):
+    for place in _varied_places(proposals):
         item = proposals[place]
         changes = _changes(item)
         old, new = item.old.lower().split(), item.new.lower().split()
-        pair, put_in, replaced = (item.unit, item.other), ("put in", item.other, ""), ("replaced", item.unit, "")
+        pair, new_name, old_name = (item.unit, item.other), ("put in", item.other, ""), ("replaced", item.unit, "")
         run_change = item.features.get("run change", 0.0)
         signs = (len(new) - len(old), len(item.new) - len(item.old), run_change)
-        names = (number_of_name(pair), number_of_name(put_in), number_of_name(replaced))
+        names = (number_of_name(pair), number_of_name(new_name), number_of_name(old_name))
         runs = list(map(number_of_run, changes))
-        taken = (Counter(old) - Counter(new)).total() - 2 if len(old) > 2 else 0
-        rows.append((place, item.probability, max(0, taken), names, signs, runs, list(changes.values())))
+        word_loss = (Counter(old) - Counter(new)).total() - 2 if len(old) > 2 else 0
+        rows.append((place, item.probability, max(0, word_loss), names, signs, runs, list(changes.values())))
     return rows
 
 
@@ -323,9 +323,9 @@ def _around(caption: str, start: int, end: int) -> tuple[tuple[str, ...], tuple[
 
 
 @lru_cache(10_000)
-def _runs(before: tuple[str, ...], after: tuple[str, ...], shown: str, sign: int) -> dict[Run, int]:
-    """How often each run of words, and of the letters of words, that has a part in `shown` stands there; signed."""
-    own = shown.split()
+def _runs(before: tuple[str, ...], after: tuple[str, ...], part: str, sign: int) -> dict[Run, int]:
+    """How often each run of words, and of the letters of words, that has a part in `part` stands there; signed."""
+    own = part.split()
     near, words = [*before[-1:], *own, *after[:1]], [*before, *own, *after]
     runs = [f"0{word}" for word in own]
     runs += [f"1{first} {second}" for first, second in pairwise(near)]

@@ -191,8 +191,8 @@ def with_object(sentence: Sentence, slot: VerbSlot) -> VerbSlot | None:
     if slot.frame == "i" or slot.passive or slot.order or at is None or at < slot.place:
         return None
     phrase = sentence.subtree(at)
-    named = [n for n in phrase if sentence.words[n].is_noun and sentence.words[n].dep not in ("compound", "nmod")]
-    if len(named) > 1 or any(sentence.words[n].is_verb for n in phrase):
+    nouns = [n for n in phrase if sentence.words[n].is_noun and sentence.words[n].dep not in ("compound", "nmod")]
+    if len(nouns) > 1 or any(sentence.words[n].is_verb for n in phrase):
         return None
     reason = None if slot.rejection_reason == "light verb" else slot.rejection_reason
     tails = tuple(tail for tail in slot.tails if tail.place not in phrase)
@@ -288,8 +288,8 @@ def _particle(sentence: Sentence, place: int) -> str:
 
 def _object(sentence: Sentence, place: int, last: int) -> int | None:
     """The object of a verb, also where the parser hangs it on the particle, at `last`: "tears down a wall"."""
-    found = sentence.object(place)
-    return sentence.child(last, "pobj") if found is None and last > place else found
+    obj = sentence.object(place)
+    return sentence.child(last, "pobj") if obj is None and last > place else obj
 
 
 def _prepositional_object(sentence: Sentence, place: int, last: int) -> int | None:
@@ -343,7 +343,7 @@ def _verb_rejection(sentence: Sentence, place: int, last: int, unit: str, *, ord
         return reason
     is_light = lemma in LIGHT and not (order and lemma in _STEPS)
     # "put on" and "go down" name an action that shows.
-    shows = is_light and " " in unit and any(action.seen for action in load_lexicon().actions(unit))
+    shows = is_light and " " in unit and any(action.is_visible for action in load_lexicon().actions(unit))
     return "light verb" if is_light and not shows else None
 
 
@@ -384,8 +384,8 @@ def _clause_rejection(sentence: Sentence, place: int, last: int) -> str | None:
     if particle is not None and particle != place + 1 and not any(place < n < particle for n in with_what):
         return _APART
     if last == place and following is not None and (following.dep == "prt" or following.text in ("and", "or")):
-        joined = sentence.children_with(place, "conj")
-        if following.dep == "prt" or (sentence.object(place) is None and any(sentence.object(n) for n in joined)):
+        conjuncts = sentence.children_with(place, "conj")
+        if following.dep == "prt" or (sentence.object(place) is None and any(sentence.object(n) for n in conjuncts)):
             return "shares its object"
     return None
 
@@ -452,7 +452,7 @@ def _thing_slot(
     lexicon = load_lexicon()
     if not lexicon.things(key) and lexicon.things(word.text):
         key = f"{compound} {word.text}".strip()  # "sunglasses" has no singular there
-    known = lexicon.things(key) or lexicon.things(key.rpartition(" ")[2])
+    things = lexicon.things(key) or lexicon.things(key.rpartition(" ")[2])
     first = place  # of things that are joined: "puts on a shirt and a hat"
     while words[first].dep == "conj" and words[words[first].head].is_noun:
         first = words[first].head
@@ -472,7 +472,7 @@ def _thing_slot(
     return ThingSlot(
         place=place,
         noun=key,
-        category=known[0].category if known else "",
+        category=things[0].category if things else "",
         unit=unit,
         relation=relation,
         preposition=preposition,
@@ -483,7 +483,7 @@ def _thing_slot(
         tag=word.tag,
         start=start,
         end=word.end,
-        rejection_reason=_thing_rejection(sentence, place, key, known=bool(known), does=place in by_subject),
+        rejection_reason=_thing_rejection(sentence, place, key, in_lexicon=bool(things), does=place in by_subject),
     )
 
 
@@ -513,7 +513,7 @@ def introduction(sentence: Sentence, place: int) -> str:
     return "bare" if sentence.child(place, "det", "poss", "nummod", "predet", "quantmod") is None else "determined"
 
 
-def _thing_rejection(sentence: Sentence, place: int, key: str, *, known: bool, does: bool) -> str | None:
+def _thing_rejection(sentence: Sentence, place: int, key: str, *, in_lexicon: bool, does: bool) -> str | None:
     words, word = sentence.words, sentence.words[place]
     of = [n for n in sentence.children[place] if words[n].text == "of"]
     if reason := _name_rejection(sentence, place, key):
@@ -521,7 +521,7 @@ def _thing_rejection(sentence: Sentence, place: int, key: str, *, known: bool, d
     is_person = sentence.is_person(place) or has_class(word.lemma, "person")
     if has_class(word.lemma, "quantity") and of:
         return "so much of another noun"
-    if not (known or is_person or word.lemma in _NO_THINGS):
+    if not (in_lexicon or is_person or word.lemma in _NO_THINGS):
         return "noun not in the lexicon"
     if any(words[n].dep == "prep" for n in of):
         return "described by another noun"
@@ -541,8 +541,8 @@ def _name_rejection(sentence: Sentence, place: int, key: str) -> str | None:
     if not word.text.isalpha() or len(word.text) < 3:
         return "form not known"
     # "living room carpet" is no room carpet, and "hat waves" may be a verb.
-    named = place > 1 and load_lexicon().things(f"{words[place - 2].text} {words[place - 1].lemma}")
-    if before not in ([], [place - 1]) or (before and (named or sentence.may_be_verb(place))):
+    longer_compound = place > 1 and load_lexicon().things(f"{words[place - 2].text} {words[place - 1].lemma}")
+    if before not in ([], [place - 1]) or (before and (longer_compound or sentence.may_be_verb(place))):
         return "long compound"
-    shown = " ".join(words[n].text for n in (*before, place))
-    return None if shown in (key, inflect_name(key, word.tag)) else "form not known"
+    wording = " ".join(words[n].text for n in (*before, place))
+    return None if wording in (key, inflect_name(key, word.tag)) else "form not known"

@@ -109,8 +109,6 @@ class Sentence:
             place = head
             yield place
 
-    # Verbs
-
     def subject(self, verb: int) -> int | None:
         """The word that does what a verb says (undergoes it, in a passive); None where the caption does not tell.
 
@@ -235,8 +233,6 @@ class Sentence:
         """Whether a plural may be the verb of a caption that has no other: "the lady in the hat waves"."""
         word = self.words[place]
         return not self.verbs and word.tag == "NNS" and "VBZ" in verb_tags(word.text)
-
-    # Nouns
 
     def head_noun(self, place: int) -> int:
         """The noun that a phrase is about, words of amount looked through: "a piece of paper" -> paper."""

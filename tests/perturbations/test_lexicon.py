@@ -247,7 +247,7 @@ def test_of_an_exchange_either_action_may_replace_the_other_before_what_follows(
     lexicon = load_lexicon()
 
     def exchanged(unit: str, frame: str, subject: str, noun: str) -> dict[str, frozenset[str]]:
-        return {swap.unit: swap.behind for swap in lexicon.swaps(unit, frame, subject, noun) if swap.exchanged}
+        return {swap.unit: swap.behind for swap in lexicon.swaps(unit, frame, subject, noun) if swap.is_exchange}
 
     assert "across" in exchanged("push", "t", "boy", "toy truck")["pull"]
     assert "across" in exchanged("pull", "t", "boy", "toy truck")["push"]
@@ -260,7 +260,7 @@ def test_of_an_exchange_either_action_may_replace_the_other_before_what_follows(
 def test_swaps_of_a_noun_come_before_those_of_its_class_and_near_units_share_theirs() -> None:
     lexicon = load_lexicon()
     guitar, drum = (lexicon.swaps("play", "t", "person", noun) for noun in ("guitar", "drum"))
-    assert guitar and drum and not any(swap.carried for swap in guitar)
+    assert guitar and drum and not any(swap.of_other_unit for swap in guitar)
     poured = lexicon.swaps("add _ to", "t+p", "man", "carrot")
     assert {("remove", "from", ""), ("chop", "", "")} <= {(swap.unit, swap.preposition, swap.place) for swap in poured}
     cut = lexicon.swaps("cut _ into", "t+p", "man", "carrot")
@@ -268,6 +268,6 @@ def test_swaps_of_a_noun_come_before_those_of_its_class_and_near_units_share_the
     own = {
         unit for row in rows(LEXICON / "swaps.tsv", *SWAPS) if row[1:3] == ["i", "person"] for unit in row[0].split("|")
     }
-    near = {unit for unit in lexicon.units for swap in lexicon.swaps(unit, "i") if swap.carried}
+    near = {unit for unit in lexicon.units for swap in lexicon.swaps(unit, "i") if swap.of_other_unit}
     assert near and not near & own
     assert lexicon.swaps("no such unit", "i") == ()

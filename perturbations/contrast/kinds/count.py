@@ -275,7 +275,7 @@ def _shows_another_number(sentence: Sentence, quantity: Quantity, *, plural: boo
         objects = [(words[verb].lemma, sentence.object(verb)) for verb in verbs]
         return not any(lemma in _OWN and noun is not None and words[noun].tag == "NN" for lemma, noun in objects)
     lemmas = [words[verb].lemma for verb in verbs]
-    loose = [lemma for lemma in lemmas if lemma in _SHARED or not any(a.seen for a in lexicon.actions(lemma))]
+    loose = [lemma for lemma in lemmas if lemma in _SHARED or not any(a.is_visible for a in lexicon.actions(lemma))]
     if words[head].dep in ("dobj", "pobj"):
         return quantity.value != SEVERAL
     return len(loose) < max(len(verbs), 1) or (not verbs and quantity.value != SEVERAL)

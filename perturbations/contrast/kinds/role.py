@@ -52,7 +52,7 @@ def _both_could(sentence: Sentence, unit: str, parties: tuple[int, int], lexicon
     if not all(sides):
         return False
     if not unit.endswith(" to"):
-        seen = unit in _TO_PEOPLE or any(action.seen for action in lexicon.actions(unit))
+        seen = unit in _TO_PEOPLE or any(action.is_visible for action in lexicon.actions(unit))
         doer, undergoer = (name.rpartition(" ")[2] for name in names)
         if not seen or unit.partition(" ")[0] in _MUTUAL or not (to_anybody or lexicon.fits(unit, undergoer, doer)):
             return False

@@ -29,8 +29,8 @@ class Swap(NamedTuple):
     place: str = ""  # what stands behind that preposition ("the pan" of "add _ to !the pan"); "" what the caption has
     keeps: bool = False  # whether the caption's preposition and what stands behind it stay
     match: Match = "any"  # what of the object the row names: the noun, its class, or anything
-    carried: bool = False  # whether the row is of another unit, near to the one that is replaced
-    exchanged: bool = False  # whether either of the two may replace the other
+    of_other_unit: bool = False  # whether the row is of another unit, near to the one that is replaced
+    is_exchange: bool = False  # whether either of the two may replace the other
     behind: frozenset[str] = frozenset()  # of an exchange: prepositions before which both may stand
 
 
@@ -43,7 +43,7 @@ class Rows(defaultdict[tuple[str, str, str], dict[str, tuple[int, ...]]]):
     def __init__(self) -> None:
         super().__init__(dict)
         self._swaps: list[Sequence[Swap]] = []
-        self._merged = lru_cache(_CACHED)(self._find_merged)
+        self._merged_swaps = lru_cache(_CACHED)(self._merge_swaps)
 
     def put(self, unit: str, frame: str, doer: str, objects: Iterable[str], swaps: Sequence[Swap]) -> None:
         """Adds a row."""
@@ -56,15 +56,15 @@ class Rows(defaultdict[tuple[str, str, str], dict[str, tuple[int, ...]]]):
         """The swaps of the rows that name one of the objects; equal ones as one, which stands before what any does."""
         rows = self.get((unit, frame, doer), {})
         matching = frozenset(chain.from_iterable(rows[name] for name in names if name in rows)) if rows else None
-        return self._merged(matching, match) if matching else ()
+        return self._merged_swaps(matching, match) if matching else ()
 
-    def _find_merged(self, rows: frozenset[int], match: Match) -> Sequence[Swap]:
+    def _merge_swaps(self, rows: frozenset[int], match: Match) -> Sequence[Swap]:
         behind_of: dict[tuple[Any, ...], Names] = {}
         for row in sorted(rows):
-            for *shown, _, carried, exchanged, behind in self._swaps[row]:
-                key = (*shown, match, carried, exchanged)
-                known = behind_of.get(key, behind)
-                behind_of[key] = known if known is behind else known | behind
+            for *fields, _, of_other_unit, is_exchange, behind in self._swaps[row]:
+                key = (*fields, match, of_other_unit, is_exchange)
+                prepositions = behind_of.get(key, behind)
+                behind_of[key] = prepositions if prepositions is behind else prepositions | behind
         return tuple(Swap._make((*key, behind)) for key, behind in behind_of.items())
 
 
@@ -73,12 +73,12 @@ class SwapTable:
     objects, prepositions behind, actions."""
 
     def __init__(self, rows: Iterable[Sequence[str]], exchanges: Iterable[Sequence[str]], units: Iterable[str]) -> None:
-        known = frozenset(units)
+        known_units = frozenset(units)
         self._rows, self._exchanges = Rows(), Rows()
         for units, frame, subject, objects, replacements in rows:
-            listed = tuple(_swap(text, known) for text in replacements.split(", "))
+            swaps = tuple(_swap(text, known_units) for text in replacements.split(", "))
             for unit in units.split("|"):
-                self._rows.put(unit, frame, subject, objects.split(","), listed)
+                self._rows.put(unit, frame, subject, objects.split(","), swaps)
         for frame, subjects, objects, behind, actions in exchanges:
             prepositions = frozenset(behind.split(",")) - _NONE
             parts = [part.split(", ") for part in actions.split("; ")]
@@ -90,10 +90,10 @@ class SwapTable:
     def _exchange(
         self, part: Sequence[str], frame: str, subject: str, objects: Names, behind: Names, others: Sequence[str]
     ) -> None:
-        alone = tuple(_one_swap(unit, exchanged=True, behind=behind) for unit in others)
-        staying = tuple(_one_swap(unit, keeps=True, exchanged=True, behind=behind) for unit in others)
+        alone = tuple(_one_swap(unit, is_exchange=True, behind=behind) for unit in others)
+        staying = tuple(_one_swap(unit, keeps=True, is_exchange=True, behind=behind) for unit in others)
         if frame == "t":  # what is done to a thing replaces also what no row has
-            own = tuple(_one_swap(unit, exchanged=True, carried=True, behind=behind) for unit in part)
+            own = tuple(_one_swap(unit, is_exchange=True, of_other_unit=True, behind=behind) for unit in part)
             self._exchanges.put("", "t", subject, objects - {"*"}, own)
         for unit in part:
             if frame == "t" or objects & {"*", "-"}:
@@ -111,7 +111,7 @@ class SwapTable:
 
         `doers`: narrow classes first. `nouns, classes`: names of the object, and its classes with those above them.
         """
-        exchanged: dict[str, Swap] = {}
+        exchange_of: dict[str, Swap] = {}
         exchanges = self._exchanges
         of: tuple[tuple[frozenset[str], Match], ...] = (nouns, "noun"), (classes, "class"), (_ANY, "any")
         for doer in doers:
@@ -120,21 +120,21 @@ class SwapTable:
                 near = exchanges.matching(unit, frame, doer, *of[2])
             if not near and frame == "t":
                 near = exchanges.matching("", "t", doer, *of[0]) or exchanges.matching("", "t", doer, *of[1])
-            exchanged = {swap.unit: swap for swap in reversed(near)}
-            if exchanged:
+            exchange_of = {swap.unit: swap for swap in reversed(near)}
+            if exchange_of:
                 break
-        written = next(filter(None, (self._rows.matching(unit, frame, doers[-1], *names) for names in of)), ())
-        others = [swap for swap in written if swap.preposition or swap.unit not in exchanged]
-        return [*reversed(exchanged.values()), *others]
+        swaps = next(filter(None, (self._rows.matching(unit, frame, doers[-1], *names) for names in of)), ())
+        others = [swap for swap in swaps if swap.preposition or swap.unit not in exchange_of]
+        return [*reversed(exchange_of.values()), *others]
 
 
-def _swap(text: str, known: frozenset[str]) -> Swap:
+def _swap(text: str, known_units: frozenset[str]) -> Swap:
     """Reads "juggle", "~juggle" (what follows stays), "!ride a horse" (with its object), "scoop _ out of" or
     "add _ to !the pan" (with its place)."""
     keeps, text = text.startswith("~"), text.removeprefix("~")
     if text.startswith("!"):
         words = text[1:].split(" ")
-        size = next((n for n in (3, 2) if n < len(words) and " ".join(words[:n]) in known), 1)
+        size = next((n for n in (3, 2) if n < len(words) and " ".join(words[:n]) in known_units), 1)
         return Swap(" ".join(words[:size]), phrase=" ".join(words[size:]), keeps=keeps)
     unit, _, behind = text.partition(" _ ")
     preposition, _, place = behind.partition(" !")
@@ -156,18 +156,18 @@ class Thing:
 
 @dataclass(frozen=True, eq=False)  # equal texts are one selection: compared as such, it is quick to look up
 class Selection:
-    """Which nouns a verb takes: those of some classes and those that are listed, less those that are excepted."""
+    """Which nouns a verb takes: those of some classes and those that are listed, less some that are excepted."""
 
     classes: frozenset[str]
     nouns: frozenset[str]
-    excepted: frozenset[str]
+    exceptions: frozenset[str]
 
 
 @dataclass(frozen=True, eq=False)
 class Action:
     """A verb unit in one meaning and frame: "i" (no object), "t" (object) or "p" (object of the unit's preposition).
 
-    `seen`: whether it shows without sound. Exclusion is derived from `posture`, `hands`, `motion`, `result`, `span`
+    `is_visible`: without sound. Exclusion is derived from `posture`, `hands`, `motion`, `result`, `span`
     ("s" or "m") and `scenes`; their values are those of the table.
     """
 
@@ -176,7 +176,7 @@ class Action:
     frame: str
     subject: Selection
     object: Selection
-    seen: bool
+    is_visible: bool
     posture: str
     hands: str
     motion: str
@@ -254,7 +254,7 @@ class Lexicon:
         self._kin = lru_cache(_CACHED)(self._find_kin)
         self.admits = lru_cache(_CACHED)(self._selects)
         self._meanings = lru_cache(_CACHED)(self._find_meanings)
-        self._related = lru_cache(_CACHED)(self._find_related)
+        self._relations = lru_cache(_CACHED)(self._find_relations)
         tables = ("opposites", "together", "excludes", "alike")
         self._pairs = {name: both_ways(tuple(row) for row in _rows(f"{name}.tsv")) for name in tables}
 
@@ -344,7 +344,7 @@ class Lexicon:
         for other in sorted({other for group in groups for other in self._group_units.get((group, frame), ())}):
             if swaps := self._swaps.find(other, frame, doers, names, classes):
                 return tuple(
-                    swap._replace(carried=True) for swap in swaps if not (swap.keeps or (noun and swap.match == "any"))
+                    s._replace(of_other_unit=True) for s in swaps if not (s.keeps or (noun and s.match == "any"))
                 )
         return ()
 
@@ -372,8 +372,8 @@ class Lexicon:
         >>> lexicon.fits("peel", "person", "potato"), lexicon.fits("peel", "person", "rice")
         (True, False)
         """
-        used = self.is_a(subject, "people") and unit in self.uses(noun)
-        return used or any(
+        is_listed_use = self.is_a(subject, "people") and unit in self.uses(noun)
+        return is_listed_use or any(
             self.admits(action.subject, subject) and (self.admits(action.object, noun) if noun else action.frame == "i")
             for action in self.actions(unit)
         )
@@ -402,7 +402,7 @@ class Lexicon:
 
     def _exclusion(self, first: tuple[Action, ...], other: tuple[Action, ...]) -> str | None:
         pairs = [(one, another) for one in first for another in other]
-        if any(one.group == another.group or not (one.seen and another.seen) for one, another in pairs):
+        if any(one.group == another.group or not (one.is_visible and another.is_visible) for one, another in pairs):
             return None
         if len(pairs) > 1:
             pairs = [pair for pair in pairs if (pair[0].frame == "i") == (pair[1].frame == "i")] or pairs
@@ -422,10 +422,10 @@ class Lexicon:
 
     def _selects(self, selection: Selection, name: str) -> bool:
         """Whether a selection takes a class or noun: by name, then what it ends in or looks like, then its class."""
-        if name in selection.nouns or name in selection.excepted:
+        if name in selection.nouns or name in selection.exceptions:
             return name in selection.nouns
         kin, classes = self._kin(name)
-        if not (kin.isdisjoint(selection.nouns) and kin.isdisjoint(selection.excepted)):
+        if not (kin.isdisjoint(selection.nouns) and kin.isdisjoint(selection.exceptions)):
             return not kin.isdisjoint(selection.nouns)
         return not classes.isdisjoint(selection.classes)
 
@@ -437,15 +437,15 @@ class Lexicon:
         wide = (wider for category in categories for wider in (category, *self.parents(category)))
         return frozenset(alike), frozenset(wide)
 
-    def _find_related(self, action: Action) -> list[tuple[frozenset[str], str | None]]:
+    def _find_relations(self, action: Action) -> list[tuple[frozenset[str], str | None]]:
         """The units and groups that are its opposites, go together with it, or exclude it; each with the reason."""
         tables = (("opposites", "opposites"), ("together", None), ("excludes", "listed"))
         pairs = [(self._pairs[name], reason) for name, reason in tables]
         return [(frozenset((*of.get(action.unit, ()), *of.get(action.group, ()))), reason) for of, reason in pairs]
 
     def _reason(self, first: Action, other: Action) -> str | None:
-        for related, reason in self._related(first):
-            if other.unit in related or other.group in related:
+        for names, reason in self._relations(first):
+            if other.unit in names or other.group in names:
                 return reason
         if first.posture == other.posture != "jump" and other.motion in self._unlike["motion"].get(first.motion, ()):
             return f"opposite directions: {first.motion}, {other.motion}"
@@ -455,11 +455,11 @@ class Lexicon:
             return f"different postures: {first.posture}, {other.posture}"
         if "any" in first.scenes | other.scenes or first.scenes & other.scenes:
             return None
-        mixed = any(not self._mixes[scene].isdisjoint(first.scenes) for scene in other.scenes)
+        may_mix = any(not self._mixes[scene].isdisjoint(first.scenes) for scene in other.scenes)
         both = (first.hands, first.span) == (other.hands, other.span) == ("busy", "m")
-        if mixed and not (both and "i" not in first.frame + other.frame):
+        if may_mix and not (both and "i" not in first.frame + other.frame):
             return None
-        reason = "hands are busy with different things" if mixed else "different activities"
+        reason = "hands are busy with different things" if may_mix else "different activities"
         return f"{reason}: {min(first.scenes)}, {min(other.scenes)}"
 
 
@@ -476,15 +476,15 @@ def _rows(name: str) -> list[list[str]]:
 def _selection(text: str) -> Selection:
     """Reads "class,class:noun,-excepted noun"; "-" selects nothing."""
     classes, _, nouns = text.removeprefix("-").partition(":")
-    listed = frozenset(nouns.split(",")) - {""}
-    excepted = frozenset(noun for noun in listed if noun.startswith("-"))
-    return Selection(frozenset(classes.split(",")) - {""}, listed - excepted, frozenset(noun[1:] for noun in excepted))
+    names = _names(nouns)
+    exceptions = frozenset(noun for noun in names if noun.startswith("-"))
+    return Selection(_names(classes), names - exceptions, frozenset(noun[1:] for noun in exceptions))
 
 
 def _action(row: list[str]) -> Action:
-    unit, group, frame, subject, target, seen, posture, hands, motion, result, span, scenes = row
-    sides, listed = (_selection(subject), _selection(target)), frozenset(scenes.split(","))
-    return Action(unit, group, frame, *sides, seen == "1", posture, hands, motion, result, span, listed)
+    unit, group, frame, subject, target, visible, posture, hands, motion, result, span, scenes = row
+    sides, scene_names = (_selection(subject), _selection(target)), frozenset(scenes.split(","))
+    return Action(unit, group, frame, *sides, visible == "1", posture, hands, motion, result, span, scene_names)
 
 
 @cache
