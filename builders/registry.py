@@ -18,7 +18,9 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from video_contrast.errors import VideoContrastError, check_names
+from video_contrast.builders.assembly.reasons import counts_in_words
+from video_contrast.console import counted, note
+from video_contrast.errors import UsageError, VideoContrastError, check_names
 from video_contrast.files import read_json
 from video_contrast.options import bind, with_options
 from video_contrast.rows import Row
@@ -48,6 +50,9 @@ FILES = {
 }
 
 
+Tables = Mapping[str, Sequence[Row]]  # split -> rows
+
+
 @dataclass
 class BuiltSet:
     """What a builder made: its tables, and the JSON-able facts that its card tells.
@@ -68,6 +73,49 @@ class BuiltSet:
         """Adds warnings to the card."""
         if warnings:
             self.facts["warnings"] = [*self.facts.get("warnings", []), *warnings]
+
+    def add_config(self, config: str, tables: Tables, facts: Facts, *, optional: bool = False, hint: str = "") -> None:
+        """Adds a config with its facts, which name splits without an item.
+
+        Raises VideoContrastError: no split has one, and the config is not optional.
+
+        Args:
+            config, tables, facts: its name, rows by split, and what the card says of it.
+            optional: whether it is left out where no split has an item.
+            hint: what to do then, a sentence that ends the message.
+        """
+        full = {split: list(rows) for split, rows in tables.items() if rows}
+        empty = sorted(set(tables) - set(full))
+        self.facts["configs"][config] = facts  # without items, too: blocks of a corpus add their counts
+        if not full:
+            reasons = [f"{split}: {counts_in_words(size.get('counts', {}))}" for split, size in facts["splits"].items()]
+            read = self.facts.get("counts", {})
+            if read.get("clips_without_caption"):
+                reasons.append(f"{counted(read['clips_without_caption'], 'clip')} left out for want of a caption")
+            hint = f". {hint}" if hint else ""
+            message = f"{self.name} {config}: no item could be built. {'; '.join(reasons)}{hint}"
+            if not optional:
+                raise VideoContrastError(message)
+            self.facts.setdefault("left_out", {})[config] = message
+            note(f"left out: {message}")
+            return
+        if empty:
+            facts["empty_splits"] = empty
+        self.tables[config] = full
+
+    def leave_out(self, config: str, why: str, *, optional: bool = True) -> None:
+        """Records that a config was left out of a build of everything, and says so.
+
+        Raises UsageError: the config is not optional; the user named it.
+
+        Args:
+            config, optional: as of `add_config`.
+            why: what is missing, and how to get it.
+        """
+        if not optional:
+            raise UsageError(f"{self.name} {config}: {why}")
+        self.facts.setdefault("left_out", {})[config] = why
+        note(f"left out: {self.name} {config}: {why}")
 
 
 class CorpusBlock(NamedTuple):

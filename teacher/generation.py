@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, ClassVar, cast
 
 from video_contrast.addresses import is_remote, open_binary, state_of, write_bytes
-from video_contrast.builders.assembly.clip_contrasts import Attempt
+from video_contrast.builders.assembly.captioned_clip import Attempt
 from video_contrast.builders.assembly.sharding import spread, world_size
 from video_contrast.builders.assembly.word_contrasts import Chosen, KindContrasts, WordEdits
 from video_contrast.builders.blocks.block_build import build_blocks

@@ -17,8 +17,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from video_contrast.builders.assembly.captioned_clip import CaptionedClip
-from video_contrast.builders.assembly.clip_contrasts import CANDIDATES, Attempt, ContrastGenerator, distinct
+from video_contrast.builders.assembly.captioned_clip import (
+    CANDIDATES,
+    Attempt,
+    CaptionedClip,
+    ContrastGenerator,
+    distinct,
+)
 from video_contrast.builders.shapes.captions import claim, write
 from video_contrast.builders.shapes.contrasts import negatives as of_scene
 from video_contrast.builders.shapes.shapes import scene_of

@@ -1,14 +1,30 @@
-"""A captioned clip: what every builder of real sets reads its source into."""
+"""A captioned clip, into which builders of real sets read their source; which of its captions is contrasted.
 
-from collections.abc import Iterable, Mapping
+A generator looks at single captions. `contrast_clips` tries a clip's captions in their seeded order, one round over all
+clips at a time, so that a generator that uses a model always gets large batches.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypedDict
+from functools import partial
+from typing import Literal, TypedDict
 from unicodedata import normalize
 
 import numpy as np
 
+from video_contrast.builders.assembly.sharding import is_writer, spread
+from video_contrast.console import note
+from video_contrast.perturbations.contrast import Edit
+from video_contrast.perturbations.contrast.generate import DOUBTFUL
 from video_contrast.rows import RetrievalRow, retrieval_row
 from video_contrast.seeds import Streams
+from video_contrast.storage.set_folder import Facts
+
+CaptionChoice = Literal["eligible", "base"]
+CANDIDATES = "candidates:"  # before reasons of verbs and things, in counts of captions by reason
+TrainingVideos = Callable[[], Mapping[str, Sequence[str]]]  # video -> its captions
+MAY_BE_TRUE = "may_be_true"  # the reason of negatives of others that the judge doubts
 
 
 class ClipSpan(TypedDict):
@@ -100,3 +116,133 @@ def percent(count: int, total: int) -> float:
     82.8
     """
     return float(np.round(100.0 * count / total, 1)) if total else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One caption of one clip that a generator is asked to contrast."""
+
+    clip: CaptionedClip
+    index: int
+
+    @property
+    def caption(self) -> str:
+        """The caption."""
+        return self.clip.captions[self.index]
+
+    @property
+    def id(self) -> str:
+        """Names the random stream of the attempt."""
+        return f"{self.clip.id}#{self.index}"
+
+    @property
+    def siblings(self) -> list[str]:
+        """The other captions of the clip, which are true as well."""
+        others = [text for number, text in enumerate(self.clip.captions) if number != self.index]
+        return [*others, *self.clip.siblings]
+
+
+# One list of contrasts an attempt (empty where none can be built), and the reasons counted a caption.
+Contrasts = tuple[list[list[Edit]], Counter[str]]
+ContrastGenerator = Callable[[Sequence[Attempt]], Contrasts]
+
+
+@dataclass
+class ClipContrasts:
+    """The contrasts of a set of clips, and the counts that a card shows."""
+
+    edits: dict[str, tuple[int, list[Edit]]] = field(default_factory=dict)  # clip id -> caption number, contrasts
+    tried: Counter[str] = field(default_factory=Counter)  # captions by the generator's reasons
+    base: int = 0  # clips with a contrast whose base caption could be contrasted
+    clips: int = 0  # all clips
+    # Clip id -> caption number and contrast of everything that a person may choose from, best first.
+    candidates: dict[str, list[tuple[int, Edit]]] = field(default_factory=dict)
+
+    def counts(self) -> Facts:
+        """Counts by reason for a card: of clips, of captions, and of the generator's candidates."""
+        tried = dict(sorted(self.tried.items()))
+        candidates = {name.removeprefix(CANDIDATES): n for name, n in tried.items() if name.startswith(CANDIDATES)}
+        captions = {reason: n for reason, n in tried.items() if not reason.startswith(CANDIDATES)}
+        counts: Facts = {"clips": self.clips, "covered": len(self.edits), "not_covered": self.clips - len(self.edits)}
+        return counts | {"captions_tried": captions} | ({"candidates": candidates} if candidates else {})
+
+    def coverage(self, caption: CaptionChoice) -> dict[str, float]:
+        """Share of clips covered in percent: on the base caption, and (if tried) on the first eligible one."""
+        shares = {"base": percent(self.base, self.clips)}
+        return shares | ({"eligible": percent(len(self.edits), self.clips)} if caption == "eligible" else {})
+
+
+def contrast_clips(
+    generator: ContrastGenerator,
+    clips: Sequence[CaptionedClip],
+    *,
+    seed: int = 0,
+    caption: CaptionChoice = "eligible",
+    per_caption: int = 1,
+    num_proc: int = 1,
+) -> ClipContrasts:
+    """Makes contrasts for as many of the clips as possible, by a generator that is picklable if `num_proc` is above 1.
+
+    With `caption` "eligible" a clip's first caption, in seeded order, on which the contrast can be built is taken;
+    "base" tries the first one only (the caption of random_mc). A caption must give `per_caption` different contrasts.
+    Models on a GPU are run by this process, since CUDA does not outlive a fork.
+    """
+    num_proc = 1 if getattr(generator, "on_gpu", False) else num_proc
+    contrasts = ClipContrasts(clips=len(clips))
+    task = partial(_rounds, generator, seed, caption, per_caption)
+    for edits, tried, base in spread(task, clips, num_proc=num_proc):
+        contrasts.edits.update(edits)
+        contrasts.tried.update(tried)
+        contrasts.base += base
+    contrasts.candidates = {name: [(index, edit) for edit in own] for name, (index, own) in contrasts.edits.items()}
+    return contrasts
+
+
+def _rounds(
+    generator: ContrastGenerator, seed: int, caption: CaptionChoice, per_caption: int, clips: Sequence[CaptionedClip]
+) -> tuple[dict[str, tuple[int, list[Edit]]], Counter[str], int]:
+    contrasted: dict[str, tuple[int, list[Edit]]] = {}
+    tried: Counter[str] = Counter()
+    base = 0
+    for rank, attempts in enumerate(rounds(clips, seed, caption, contrasted)):
+        edits, reasons = generator(attempts)
+        tried.update(reasons)
+        for attempt, proposals in zip(attempts, edits, strict=True):
+            different = distinct(attempt, proposals)
+            if len(different) >= per_caption:
+                contrasted[attempt.clip.id] = (attempt.index, different[:per_caption])
+                base += rank == 0
+            elif proposals:
+                # Proposed, but too few are left that differ from each other and from every caption of the clip.
+                tried["says_what_a_caption_says" if per_caption == 1 else "too_few_different_contrasts"] += 1
+    return contrasted, tried, base
+
+
+def rounds(
+    clips: Sequence[CaptionedClip], seed: int, caption: CaptionChoice, done: Container[str]
+) -> Iterator[list[Attempt]]:
+    """Yields a caption of each clip, in their seeded order, a round; clips that are `done` are in no further one."""
+    streams = Streams()
+    orders = {clip.id: clip.caption_order(seed, streams) for clip in clips}
+    for rank in range(1 if caption == "base" else max(map(len, orders.values()), default=0)):
+        left = (clip for clip in clips if clip.id not in done and rank < len(clip.captions))
+        if attempts := [Attempt(clip, orders[clip.id][rank]) for clip in left]:
+            yield attempts
+
+
+def distinct(attempt: Attempt, proposals: Sequence[Edit]) -> list[Edit]:
+    """The edits that say nothing that a caption of the clip says, of those that say the same the first."""
+    truths = attempt.clip.truths()
+    first: dict[str, Edit] = {}
+    for proposal in proposals:
+        first.setdefault(normal(proposal.text), proposal)
+    return [edit for text, edit in first.items() if text not in truths]
+
+
+def warn_of_doubtful(config: str, count: int, total: int) -> None:
+    """Says how many negatives that others made may be true; they are kept with the judge's numbers."""
+    if count and is_writer():
+        note(
+            f"warning: {config}: {count:,} of {total:,} negatives may be true of the clip as well, by the judge of "
+            f"contrasts (falsity below {DOUBTFUL} in their scores)"
+        )

@@ -1,16 +1,28 @@
-"""The configs of a set of captioned clips: how each table is made, and what the card says of it.
+"""The configs of a set of captioned clips: the options of contrasts, the plan that they make, and the tables by it.
 
-Every builder of real sets reads its source into clips and calls `build_configs`; so a config means the same everywhere.
+Every builder of real sets reads its source into clips, makes a `contrast_plan` of its options and calls
+`build_configs`; so an option and a config mean the same everywhere.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from itertools import chain
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
 
-from video_contrast.builders.assembly.captioned_clip import CaptionedClip, retrieval_rows
-from video_contrast.builders.assembly.clip_contrasts import CaptionChoice, ClipContrasts, contrast_clips
-from video_contrast.builders.assembly.difference import COUNT, warn
+from video_contrast.builders.assembly.captioned_clip import (
+    MAY_BE_TRUE,
+    Attempt,
+    CaptionChoice,
+    CaptionedClip,
+    ClipContrasts,
+    Contrasts,
+    TrainingVideos,
+    contrast_clips,
+    retrieval_rows,
+    warn_of_doubtful,
+)
 from video_contrast.builders.assembly.multiple_choice import (
     CANDIDATES,
     RandomItem,
@@ -19,17 +31,63 @@ from video_contrast.builders.assembly.multiple_choice import (
     random_items,
     random_row,
 )
-from video_contrast.builders.assembly.reasons import counts_in_words
-from video_contrast.builders.assembly.review import Tick, cards, known_ticks, ticked_contrasts
-from video_contrast.builders.registry import BuiltSet
-from video_contrast.console import counted, note
+from video_contrast.builders.assembly.review import Tick, cards, known_ticks, read_ticks, read_votes, ticked_contrasts
+from video_contrast.builders.assembly.word_contrasts import EditOptions, Generator, KindContrasts, WordContrasts
+from video_contrast.builders.registry import BuiltSet, Tables
+from video_contrast.builders.sources.released import HumanContrasts, read_negatives
+from video_contrast.console import note
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.options import Range
+from video_contrast.perturbations.contrast import gender, person_id
+from video_contrast.perturbations.contrast.judge import Judge
+from video_contrast.perturbations.contrast.judge_votes import trained_judges
+from video_contrast.perturbations.contrast.kinds import RULES
+from video_contrast.perturbations.contrast.proposal import Kind
 from video_contrast.perturbations.english.caption_store import parse_cache
 from video_contrast.perturbations.english.language import NotEnglish
 from video_contrast.rows import Row
 from video_contrast.storage.set_folder import Facts
 
-Tables = Mapping[str, Sequence[Row]]  # split -> rows
+Casts = Callable[[], Mapping[str, Mapping[str, str]]]  # movie -> name -> gender
+
+WORDS: tuple[Kind, ...] = ("verb", "object")
+RULE_CONFIGS = tuple(f"{kind}_mc" for kind in RULES)
+MIXED = ("gender_mc", "verb_mc", "object_mc", *RULE_CONFIGS)  # the configs whose contrasts `contrast_mc` holds
+
+# What to do where no contrast can be built.
+HINT = (
+    "--explain says why for each clip; a lower --quality asks less of a contrast, and --training TABLE adds what "
+    "captions of your own kind say"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContrastSetOptions(EditOptions):
+    """How contrasts are made."""
+
+    RECORDED: ClassVar[tuple[str, ...]] = ("caption", "generator", "generator_model", "quality")
+
+    caption: Annotated[CaptionChoice, "edited: eligible, the first that can be; base, that of random_mc"] = "eligible"
+    generator: Annotated[Generator, "what proposes verbs and objects; lexicon: hand-written uses, no model"] = "lexicon"
+    explain: Annotated[bool, "say for each clip without a verb or object contrast why it has none"] = False
+    review: Annotated[bool, "write review.html beside the set: a page to tick, mend or write contrasts"] = False
+    ticks: Annotated[Path | None, "ticked contrasts, as review.html saves them; default: OUTPUT/review.tsv"] = None
+    judge: Annotated[Path | None, "votes that train the judge further: ticks, or a table of read contrasts"] = None
+    seed: Annotated[int, "seed of every draw"] = 0
+    num_proc: Annotated[int, "processes that share the work", Range(1)] = 1
+
+    def record(self) -> dict[str, object]:
+        """The options that a set's record shows."""
+        return {name.replace("generator_model", "model"): getattr(self, name) for name in self.RECORDED}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenderAndVerbOptions(ContrastSetOptions):
+    """How contrasts are made, those of gender included."""
+
+    RECORDED = (*ContrastSetOptions.RECORDED, "extended")
+
+    extended: Annotated[bool, "gender: relatives and professions beside Table 6"] = False
 
 
 @dataclass(frozen=True)
@@ -48,14 +106,90 @@ class ContrastConfig:
 class ContrastPlan:
     """How the configs of captioned clips are made."""
 
-    seed: int = 0  # of every draw
-    caption: CaptionChoice = "eligible"  # which caption a contrast is built on
-    num_proc: int = 1  # processes that share the work
-    contrasts: Mapping[str, ContrastConfig] = field(default_factory=dict)  # config -> how it is made
-    mixed: Sequence[str] = ()  # the configs whose contrasts `contrast_mc` holds
-    missing: Mapping[str, str] = field(default_factory=dict)  # config -> what must be given before it can be built
+    options: ContrastSetOptions
+    contrasts: Mapping[str, ContrastConfig]  # config -> how it is made
+    missing: Mapping[str, str]  # config -> what must be given before it can be built
     ticks: Sequence[Tick] = ()  # contrasts that a person has taken; their configs hold no others
-    review: bool = False  # collect what a person may choose from
+
+
+def contrast_plan(
+    options: ContrastSetOptions,
+    *,
+    training_videos: TrainingVideos | None = None,
+    casts: Casts | None = None,
+    human: str | Path | None = None,
+    paper: Mapping[str, Mapping[str, float]] = {},
+) -> ContrastPlan:
+    """Returns the plan of a builder with the usual options.
+
+    The captions of training videos are added to the counts; `human` is a table of negatives for verb_human_mc; `paper`:
+    the contrast-set paper's counts by config, to stand beside ours of the set that it used. Raises UsageError: options
+    of generators that do not fit, or no such table.
+    """
+    judges: Mapping[Kind, Judge] = {}
+    if options.judge:
+        judges = trained_judges(read_votes(existing(options.judge, "it must hold votes", "--judge")))
+        if not judges:
+            raise UsageError(f"--judge {options.judge}: no row has a vote on a contrast of one verb or one thing")
+    verbs, objects = (
+        WordContrasts(
+            target=target, generator=options.generator, options=options, training=training_videos,
+            judge=judges.get(target), explain=options.explain, review=options.review, seed=options.seed,
+        )
+        for target in WORDS
+    )  # fmt: skip
+    missing: dict[str, str] = {}
+    contrasts = {
+        "gender_mc": ContrastConfig("gender", lambda: partial(_gender, options), paper=paper.get("gender_mc")),
+        "verb_mc": ContrastConfig(verbs.kind, lambda: verbs, verbs.facts, paper=paper.get("verb_mc"), hint=HINT),
+        "object_mc": ContrastConfig("object", lambda: objects, objects.facts, hint=HINT),
+    }
+    for kind in RULES:
+        contrasts[f"{kind}_mc"] = ContrastConfig(kind, partial(KindContrasts, kind, options.seed))
+    if casts is None:
+        missing["person_id_mc"] = "give --cast FILE, a table of movie, name and gender"
+    else:
+        contrasts["person_id_mc"] = ContrastConfig("person_id", lambda: partial(_person_id, casts(), options.seed))
+    if human is None:
+        missing["verb_human_mc"] = "give --human FILE, a table of video_id, caption and negative"
+    else:
+        negatives = existing(human, "it must hold human negatives", "--human")
+        contrasts["verb_human_mc"] = ContrastConfig("verb_human", lambda: HumanContrasts(read_negatives(negatives)))
+    ticks = read_ticks(existing(options.ticks, "it must hold ticks", "--ticks"), [*contrasts]) if options.ticks else ()
+    return ContrastPlan(options, contrasts, missing, ticks)
+
+
+def _gender(options: ContrastSetOptions, attempts: Sequence[Attempt]) -> Contrasts:
+    """One contrast a caption with a gendered noun (`perturbations.contrast.gender`)."""
+    captions, ids = [a.caption for a in attempts], [a.id for a in attempts]
+    edits, counts = gender.contrasts(captions, ids, seed=options.seed, extended=getattr(options, "extended", False))
+    return [[edit] if edit else [] for edit in edits], counts
+
+
+def _person_id(casts: Mapping[str, Mapping[str, str]], seed: int, attempts: Sequence[Attempt]) -> Contrasts:
+    """One contrast a caption that names a character with a peer; `casts` is movie -> name -> gender."""
+    captions, ids = [a.caption for a in attempts], [a.id for a in attempts]
+    edits, counts = person_id.contrasts(captions, ids, [casts.get(a.clip.pool, {}) for a in attempts], seed=seed)
+    return [[edit] if edit else [] for edit in edits], counts
+
+
+def existing(path: str | Path, what: str, option: str) -> Path:
+    """Returns the path, if there is such a file or folder.
+
+    `what`: what it must be or hold, for the message. Raises UsageError: there is none; the message names the option.
+    """
+    if not Path(path).exists():
+        raise UsageError(f"{option} {path}: no such file or folder; {what}")
+    return Path(path)
+
+
+def select_splits(names: str, known: Mapping[str, object]) -> list[str]:
+    """The splits named in an option, comma-separated. Raises UsageError: one is not there; lists those that are."""
+    selected = [name.strip() for name in names.split(",") if name.strip()]
+    for name in selected:
+        if name not in known:
+            raise UsageError(f"--splits: no split {name!r}; there are {', '.join(known)}")
+    return selected
 
 
 @parse_cache()
@@ -77,75 +211,38 @@ def build_configs(
     captions are of another language (not where `optional`); VideoContrastError: no named config has an item; the
     message gives the counts by reason.
     """
-    built = BuiltSet(name, {}, {**facts, "seed": plan.seed, "configs": {}})
+    built = BuiltSet(name, {}, {**facts, "seed": plan.options.seed, "configs": {}})
     named = [config for config in configs if config in plan.contrasts]
-    plan = replace(plan, ticks=known_ticks(plan.ticks, [clip for clips in splits.values() for clip in clips], named))
+    if plan.ticks:
+        plan = replace(plan, ticks=known_ticks(plan.ticks, list(chain.from_iterable(splits.values())), named))
     may_be_empty = optional or len(configs) > 1  # of several configs, those that have items are built
     items: dict[str, list[RandomItem]] = {}
     counts: dict[str, dict[str, int]] = {}
     if set(configs) - {"retrieval"}:
-        for split, clips in splits.items():
-            items[split], reasons = random_items(clips, seed=plan.seed)
+        for split, of_split in splits.items():
+            items[split], reasons = random_items(of_split, seed=plan.options.seed)
             counts[split] = dict(sorted(reasons.items()))
     contrasts = _Contrasting(built, plan, splits, items, counts)
     for config in configs:
         if config == "retrieval":
-            add_config(built, config, *retrieval_config(retrieval_splits or splits), optional=may_be_empty)
+            built.add_config(config, *retrieval_config(retrieval_splits or splits), optional=may_be_empty)
         elif config == "random_mc":
-            add_config(built, config, *random_config(items, counts), optional=may_be_empty)
+            built.add_config(config, *random_config(items, counts), optional=may_be_empty)
         elif config in plan.contrasts or config == "contrast_mc":
             try:
                 tables, config_facts = contrasts.config(config)
             except NotEnglish as error:
                 if not optional:
                     raise
-                leave_out(built, config, str(error))
+                built.leave_out(config, str(error))
                 continue
-            add_config(built, config, tables, config_facts, optional=may_be_empty, hint=contrasts.hint(config))
+            built.add_config(config, tables, config_facts, optional=may_be_empty, hint=contrasts.hint(config))
         elif config in plan.missing:
-            leave_out(built, config, plan.missing[config], optional=optional)
+            built.leave_out(config, plan.missing[config], optional=optional)
     empty = built.facts.get("left_out", {})
     if configs and not optional and empty.keys() >= set(configs):
         raise VideoContrastError("\n".join(empty.values()))
     return built
-
-
-def add_config(
-    built: BuiltSet, config: str, tables: Tables, facts: Facts, *, optional: bool = False, hint: str = ""
-) -> None:
-    """Adds a config with its facts, which name splits without an item.
-
-    Where no split has one, the config is left out if it is `optional`. Raises VideoContrastError: it is not; the
-    message ends in the `hint`, a sentence.
-    """
-    full = {split: list(rows) for split, rows in tables.items() if rows}
-    empty = sorted(set(tables) - set(full))
-    built.facts["configs"][config] = facts  # without items, too: blocks of a corpus add their counts
-    if not full:
-        reasons = [f"{split}: {counts_in_words(size.get('counts', {}))}" for split, size in facts["splits"].items()]
-        read = built.facts.get("counts", {})
-        if read.get("clips_without_caption"):
-            reasons.append(f"{counted(read['clips_without_caption'], 'clip')} left out for want of a caption")
-        message = f"{built.name} {config}: no item could be built. {'; '.join(reasons)}" + (f". {hint}" if hint else "")
-        if not optional:
-            raise VideoContrastError(message)
-        built.facts.setdefault("left_out", {})[config] = message
-        note(f"left out: {message}")
-        return
-    if empty:
-        facts["empty_splits"] = empty
-    built.tables[config] = full
-
-
-def leave_out(built: BuiltSet, config: str, why: str, *, optional: bool = True) -> None:
-    """Records that a config was left out of a build of everything, and says so.
-
-    `why`: what is missing, and how to get it. Raises UsageError: the config is not optional, since the user named it.
-    """
-    if not optional:
-        raise UsageError(f"{built.name} {config}: {why}")
-    built.facts.setdefault("left_out", {})[config] = why
-    note(f"left out: {built.name} {config}: {why}")
 
 
 def retrieval_config(splits: Mapping[str, Sequence[CaptionedClip]]) -> tuple[Tables, Facts]:
@@ -191,7 +288,7 @@ class _Contrasting:
             note(f"{name}: too few other captions for distractors; an item has two candidates, caption and contrast")
         if name == "contrast_mc":
             return self._mixed()
-        plan, config = self.plan, self.plan.contrasts[name]
+        how, config = self.plan.options, self.plan.contrasts[name]
         tables: dict[str, list[Row]] = {}
         sizes: Facts = {}
         for split, contrasts in self._contrasts(name).items():
@@ -202,19 +299,19 @@ class _Contrasting:
                     index, edits = contrasts.edits[clip.id]
                     true = clip.captions[index]
                     if self.alone:
-                        rows.append(contrasts_only_row(clip, true, edits, config.kind, seed=plan.seed))
+                        rows.append(contrasts_only_row(clip, true, edits, config.kind, seed=how.seed))
                     else:
                         rows.append(contrast_row(item_of[clip.id], true, edits, config.kind))
             counts = {**self.counts[split], **contrasts.counts()}
-            sizes[split] = {"items": len(rows), "counts": counts, "coverage": contrasts.coverage(plan.caption)}
-            warn(f"{config.kind} ({split})", contrasts.tried[f"candidates:{COUNT}"], len(rows))
+            sizes[split] = {"items": len(rows), "counts": counts, "coverage": contrasts.coverage(how.caption)}
+            warn_of_doubtful(f"{config.kind} ({split})", contrasts.tried[f"candidates:{MAY_BE_TRUE}"], len(rows))
         options, others = (2, "") if self.alone else (CANDIDATES, f" and {CANDIDATES - 2} captions of other videos")
         negatives = f"one {config.kind} contrast{others}"
-        facts = {"negatives": negatives, "kind": config.kind, "options": options, "caption": plan.caption}
+        facts = {"negatives": negatives, "kind": config.kind, "options": options, "caption": how.caption}
         facts["splits"] = sizes
         if config.paper is not None:
             facts["paper"] = dict(config.paper)
-        ticked = any(tick.config == name for tick in plan.ticks)
+        ticked = any(tick.config == name for tick in self.plan.ticks)
         checks = {"checks": "a person has ticked each contrast as natural and surely false of its clip"}
         return tables, facts | (checks if ticked else config.facts())
 
@@ -225,16 +322,16 @@ class _Contrasting:
     def _contrasts(self, name: str) -> dict[str, ClipContrasts]:
         """Split -> the contrasts of a config: those that a person has ticked, where there are any of it."""
         if name not in self.made:
-            plan, maker = self.plan, self.plan.contrasts[name].generator()
+            how, maker = self.plan.options, self.plan.contrasts[name].generator()
             generated = getattr(maker, "contrast_clips", None) or partial(contrast_clips, maker)
-            ticks = [tick for tick in plan.ticks if tick.config == name]
+            ticks = [tick for tick in self.plan.ticks if tick.config == name]
             self.made[name] = {}
             for split, clips in self.clips.items():
-                if plan.review or not ticks:
-                    contrasts = generated(clips, seed=plan.seed, caption=plan.caption, num_proc=plan.num_proc)
-                if plan.review:
+                if how.review or not ticks:
+                    contrasts = generated(clips, seed=how.seed, caption=how.caption, num_proc=how.num_proc)
+                if how.review:
                     self.built.review += cards(name, clips, contrasts)
-                self.made[name][split] = ticked_contrasts(ticks, clips, seed=plan.seed) if ticks else contrasts
+                self.made[name][split] = ticked_contrasts(ticks, clips, seed=how.seed) if ticks else contrasts
         return self.made[name]
 
     def _mixed(self) -> tuple[Tables, Facts]:
@@ -244,16 +341,17 @@ class _Contrasting:
         """
         tables: dict[str, list[Row]] = {split: [] for split in self.clips}
         sizes: Facts = {split: {"items": 0, "counts": {**self.counts[split]}, "contrasts": {}} for split in self.clips}
-        for of_kind in self.plan.mixed:
+        for of_kind in MIXED:
             kind = self.plan.contrasts[of_kind].kind
             for split, contrasts in self._contrasts(of_kind).items():
                 clips = {clip.id: clip for clip in self.clips[split]}
                 for name, (index, edits) in contrasts.edits.items():
                     clip = replace(clips[name], id=f"{name}#{kind}")
                     true = clip.captions[index]
-                    tables[split].append(contrasts_only_row(clip, true, edits, kind, seed=self.plan.seed))
+                    tables[split].append(contrasts_only_row(clip, true, edits, kind, seed=self.plan.options.seed))
                 sizes[split]["contrasts"][kind] = len(contrasts.edits)
                 sizes[split]["items"] = len(tables[split])
         negatives = "one contrast an item; a clip has an item for each kind of contrast that it allows"
-        facts = {"negatives": negatives, "kind": "mixed", "options": 2, "caption": self.plan.caption, "splits": sizes}
+        caption = self.plan.options.caption
+        facts = {"negatives": negatives, "kind": "mixed", "options": 2, "caption": caption, "splits": sizes}
         return tables, facts

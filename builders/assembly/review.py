@@ -1,4 +1,4 @@
-"""Contrasts that a person ticks: the page on which the builder of a set chooses, and the table that it saves.
+"""Contrasts that a person judges: the page on which the builder of a set ticks them, its table, and votes.
 
 `build ... --review` writes `review.html` beside the set. What is saved from it, or written by hand, as `review.tsv`
 in the same folder decides what the next build puts into the set.
@@ -12,12 +12,12 @@ from importlib.resources import files
 from pathlib import Path
 from urllib.parse import quote
 
-from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
-from video_contrast.builders.assembly.clip_contrasts import ClipContrasts
-from video_contrast.builders.assembly.difference import difference
-from video_contrast.builders.sources.caption_table import read_table
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip, ClipContrasts, normal
+from video_contrast.builders.sources.caption_table import TableRow, read_table
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, is_safe_relative
+from video_contrast.perturbations.contrast.edit import difference
+from video_contrast.perturbations.contrast.judge_votes import ContrastVote
 from video_contrast.seeds import Streams, digest
 
 PAGE, TICKS = "review.html", "review.tsv"
@@ -151,3 +151,37 @@ def page(shown: Sequence[Card], folder: Path, video_root: Path | None) -> str:
     text = json.dumps({"name": name, "cards": entries}, ensure_ascii=False).replace("<", "\\u003c")
     template = files("video_contrast.builders.assembly").joinpath("review.html").read_text(encoding="utf-8")
     return template.replace("{{ data }}", text)
+
+
+_CAPTION, _CONTRAST = ("caption", "original"), ("contrast", "edited")
+_ANSWERS = {"yes": True, "1": True, "true": True, "no": False, "0": False, "false": False, "": None}
+
+
+def read_votes(path: Path) -> list[ContrastVote]:
+    """Reads rows with `caption` (or `original`), `contrast` (`edited`), and `vote` or `natural` and `surely false`.
+
+    A reader each may have columns ("natural 1", "surely false 1", "natural 2" ...); rows without an answer are left
+    out. Raises UsageError: a column is missing; VideoContrastError: another answer than yes, no, 1 or 0, an empty
+    caption, or one that its contrast equals; names the line.
+    """
+    votes = []
+    for row in read_table(path):
+        caption, contrast = (
+            row.text(row.usual(None, names), f"a column {names[0]}") for names in (_CAPTION, _CONTRAST)
+        )
+        if normal(caption) == normal(contrast):
+            raise VideoContrastError(f"{row.place}: the contrast equals the caption: {caption!r}")
+        readers = [name.removeprefix("natural") for name in row.cells if name.startswith("natural")]
+        answers = [(_answer(row, f"natural{reader}"), _answer(row, f"surely false{reader}")) for reader in readers]
+        edit = difference(caption, contrast, "vote")
+        votes += [ContrastVote(caption, edit, *answer) for answer in answers if answer != (None, None)]
+        if not readers and (tick := _answer(row, "vote")) is not None:
+            votes.append(ContrastVote(caption, edit, *((True, True) if tick else (None, None))))
+    return votes
+
+
+def _answer(row: TableRow, column: str) -> bool | None:
+    answer = " ".join(row.texts(column, "columns vote, or natural and surely false")).lower()
+    if answer not in _ANSWERS:
+        raise VideoContrastError(f"{row.place}: {column} must be yes or no (1 or 0), not {answer!r}")
+    return _ANSWERS[answer]

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
-from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
-from video_contrast.builders.assembly.clip_contrasts import (
+from video_contrast.builders.assembly.captioned_clip import (
     CANDIDATES,
     Attempt,
     CaptionChoice,
+    CaptionedClip,
     ClipContrasts,
     TrainingVideos,
+    normal,
     rounds,
 )
 from video_contrast.builders.assembly.review import LEAST

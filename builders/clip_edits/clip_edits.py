@@ -13,8 +13,6 @@ from typing import Annotated
 from video_contrast import seeds
 from video_contrast.audit.blind_audit import audit_splits
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
-from video_contrast.builders.assembly.configs import leave_out
-from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.assembly.reasons import counts_in_words
 from video_contrast.builders.assembly.sharding import spread
 from video_contrast.builders.clip_edits.edits import EDITS, EditKind
@@ -25,6 +23,7 @@ from video_contrast.builders.sources.clip_rows import read_splits
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import resolve_under, sha256
 from video_contrast.options import Range, as_record
+from video_contrast.perturbations.contrast.edit import difference
 from video_contrast.rows import MultipleChoiceRow, multiple_choice_row
 from video_contrast.seeds import digest
 from video_contrast.storage.set_folder import Facts
@@ -202,7 +201,7 @@ def clip_edits(
                 rows = rows_of(EDITS[name], groups, seed=seed)
                 tables[split] = [_written(row, table.video_root, built) for row in rows] if write_videos else rows
         if not tables:
-            leave_out(built, name, f"{UNSUITED} ({counts_in_words(dict(sorted(fell_out.items())))})")
+            built.leave_out(name, f"{UNSUITED} ({counts_in_words(dict(sorted(fell_out.items())))})")
             continue
         built.tables[name] = {split: list(rows) for split, rows in tables.items()}
         audit = audit_splits(tables, seed)

@@ -22,12 +22,11 @@ from typing import Annotated, Any, ClassVar, Literal, cast
 import numpy as np
 
 from video_contrast.builders.assembly.captioned_clip import retrieval_rows
-from video_contrast.builders.assembly.configs import Tables, leave_out
-from video_contrast.builders.assembly.contrast_plan import existing, select_splits
+from video_contrast.builders.assembly.configs import existing, select_splits
 from video_contrast.builders.assembly.sharding import is_writer, spread
 from video_contrast.builders.assembly.word_contrasts import Chosen, named_values
 from video_contrast.builders.blocks.cluster_options import ClusterOptions
-from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut, about, builder
+from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut, Tables, about, builder
 from video_contrast.builders.sources import msrvtt, youcook2
 from video_contrast.console import note
 from video_contrast.errors import UsageError, VideoContrastError, check_names
@@ -184,7 +183,7 @@ class _Draft:
             if checks and not self.optional:
                 unchanged = checks["captions left unchanged"]
                 raise VideoContrastError(f"{self.built.name} {config}: {why} ({unchanged} unchanged)")
-            leave_out(self.built, config, why)
+            self.built.leave_out(config, why)
             return
         if mostly_unchanged(checks):
             self.built.warn([f"{config} left {checks['captions left unchanged']} of the captions unchanged"])
@@ -219,7 +218,7 @@ class _Draft:
             facts["pairs left out"] = {text: how_to_get(TEXT[text]) for text in missing}
             note(f"left out: {self.built.name} pairs with {', '.join(missing)} (the card says how to get them)")
         if not rows_of:
-            leave_out(self.built, "pairs", "none of its text perturbations can run")
+            self.built.leave_out("pairs", "none of its text perturbations can run")
             return
         self.built.tables["pairs"], self.built.facts["configs"]["pairs"] = rows_of, facts
 

@@ -18,12 +18,12 @@ from typing import Annotated, NamedTuple
 from numpy.random import Generator
 
 from video_contrast.builders.assembly.captioned_clip import ClipSpan
-from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.registry import BuiltSet, about, builder
 from video_contrast.builders.shapes import contrasts, world
 from video_contrast.builders.shapes.captions import Claim, claim, read, verdict, write
 from video_contrast.errors import VideoContrastError
 from video_contrast.options import Range, as_record
+from video_contrast.perturbations.contrast.edit import difference
 from video_contrast.rows import EditRecord, MultipleChoiceRow, RetrievalRow, Row, multiple_choice_row, retrieval_row
 from video_contrast.seeds import stream
 

@@ -7,8 +7,14 @@ from typing import Annotated, ClassVar
 
 from video_contrast.addresses import open_binary, write_bytes
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
-from video_contrast.builders.assembly.configs import ContrastPlan, build_configs
-from video_contrast.builders.assembly.contrast_plan import RULE_CONFIGS, GenderAndVerbOptions, contrast_plan, existing
+from video_contrast.builders.assembly.configs import (
+    RULE_CONFIGS,
+    ContrastPlan,
+    GenderAndVerbOptions,
+    build_configs,
+    contrast_plan,
+    existing,
+)
 from video_contrast.builders.assembly.word_contrasts import Chosen, WordContrasts
 from video_contrast.builders.blocks.cluster_options import ClusterOptions
 from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut, about, builder

@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from video_contrast.builders.assembly.captioned_clip import CaptionedClip
-from video_contrast.builders.assembly.clip_contrasts import contrast_clips
-from video_contrast.builders.assembly.configs import Tables, add_config, random_config, retrieval_config
-from video_contrast.builders.assembly.contrast_plan import ContrastSetOptions, select_splits
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip, contrast_clips
+from video_contrast.builders.assembly.configs import (
+    ContrastSetOptions,
+    random_config,
+    retrieval_config,
+    select_splits,
+)
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row, random_items
 from video_contrast.builders.assembly.word_contrasts import WordEdits
-from video_contrast.builders.registry import BuiltSet, about, builder
+from video_contrast.builders.registry import BuiltSet, Tables, about, builder
 from video_contrast.builders.sources.caption_table import DEFAULT, CaptionTable, training_videos
 from video_contrast.builders.sources.clip_rows import read_splits
 from video_contrast.builders.sources.msrvtt import MsrVttFolder
@@ -67,7 +70,7 @@ def counterfactual(
             tables, config_facts = random_config({split: items for split, (items, _) in drawn.items()}, by_split, size)
         else:
             tables, config_facts = _rcad(splits, table, negatives, contrasts)
-        add_config(built, config, tables, config_facts, optional=set(configs) == set(CONFIGS))
+        built.add_config(config, tables, config_facts, optional=set(configs) == set(CONFIGS))
     return built
 
 

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
-from video_contrast.builders.assembly.configs import Tables, add_config, leave_out, retrieval_config
-from video_contrast.builders.assembly.contrast_plan import existing
-from video_contrast.builders.assembly.difference import difference
+from video_contrast.builders.assembly.configs import existing, retrieval_config
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row, random_items, random_row
-from video_contrast.builders.registry import BuiltSet, about, builder
+from video_contrast.builders.registry import BuiltSet, Tables, about, builder
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.console import counted, note
 from video_contrast.errors import VideoContrastError
+from video_contrast.perturbations.contrast.edit import difference
 from video_contrast.storage.set_folder import Facts
 
 SIZE = 6
@@ -58,7 +57,7 @@ def feint6k(
         of_source = [config for config in configs if config.endswith(f"_{source}")]
         if path is None:
             for config in of_source:
-                leave_out(built, config, f"give --{source} FILE, the released csv", optional=optional)
+                built.leave_out(config, f"give --{source} FILE, the released csv", optional=optional)
         elif of_source:
             blocks = read_blocks(existing(path, "it must be the released csv", f"--{source}"), video_pattern)
             read[source] = len(blocks)
@@ -66,7 +65,7 @@ def feint6k(
             facts["sources"] = [*facts["sources"], f"{size} ({RELEASE})"]
             for config in of_source:
                 tables, config_facts = _table(config.removesuffix(f"_{source}"), blocks, seed)
-                add_config(built, config, tables, config_facts, optional=optional)
+                built.add_config(config, tables, config_facts, optional=optional)
     sizes = (("clips", 1), ("rows", SIZE))
     facts["counts"] = {f"{source}_{what}": n * clips for source, clips in read.items() for what, n in sizes}
     # A file that ends early, but behind all rows of a clip, shows it by nothing but the number of its clips.

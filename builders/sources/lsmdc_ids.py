@@ -12,8 +12,13 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
-from video_contrast.builders.assembly.configs import add_config, build_configs
-from video_contrast.builders.assembly.contrast_plan import ContrastSetOptions, contrast_plan, existing, select_splits
+from video_contrast.builders.assembly.configs import (
+    ContrastSetOptions,
+    build_configs,
+    contrast_plan,
+    existing,
+    select_splits,
+)
 from video_contrast.builders.registry import BuiltSet, about, builder
 from video_contrast.builders.sources.captions import read_casts
 from video_contrast.builders.sources.released import is_released, released_config
@@ -57,7 +62,7 @@ def lsmdc_ids(
     built = build_configs("lsmdc_ids", ours, built_from, plan, facts=facts, retrieval_splits=parts, optional=optional)
     if released and "verb_human_mc" in configs:
         tables, own = released_config(released, "verb_human", lambda c: video_pattern.format(movie=movie_of(c), clip=c))
-        add_config(built, "verb_human_mc", tables, own)
+        built.add_config("verb_human_mc", tables, own)
     return built
 
 

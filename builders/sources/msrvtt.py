@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, percent
-from video_contrast.builders.assembly.configs import add_config, build_configs, leave_out
-from video_contrast.builders.assembly.contrast_plan import (
+from video_contrast.builders.assembly.configs import (
     RULE_CONFIGS,
     GenderAndVerbOptions,
+    build_configs,
     contrast_plan,
     existing,
     select_splits,
@@ -68,13 +68,13 @@ def msrvtt(
     for config, path in released.items():
         if not path.is_file():
             why = f"no {RELEASED[config]} in {source.folder}; put the released file there"
-            leave_out(built, config, why, optional=optional)
+            built.leave_out(config, why, optional=optional)
             continue
         kind = config.removesuffix("_mc")
         tables, facts = released_config(
             path, kind, lambda name: video_pattern.format(video_id=name), cluster=lambda name: clusters.get(name, name)
         )
-        add_config(built, config, tables, facts)
+        built.add_config(config, tables, facts)
         if "test_1k_a" in clips:
             _add_one_k_a(built, config, clips["test_1k_a"], keep_test=True)
     return built

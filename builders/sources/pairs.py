@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
-from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
-from video_contrast.builders.assembly.configs import add_config
-from video_contrast.builders.assembly.difference import COUNT, difference, judged, warn
+from video_contrast.builders.assembly.captioned_clip import MAY_BE_TRUE, CaptionedClip, normal, warn_of_doubtful
 from video_contrast.builders.assembly.multiple_choice import KIND, contrasts_only_row, kind_of
 from video_contrast.builders.registry import BuiltSet, about, builder
 from video_contrast.builders.sources.caption_table import Span, TableRow, VideoTable, check_split
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.contrast import Edit
+from video_contrast.perturbations.contrast.edit import difference
+from video_contrast.perturbations.contrast.generate import judged
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.storage.set_folder import Facts
 
@@ -39,14 +39,14 @@ def pairs(
 ) -> BuiltSet:
     """Two-way items from any list of pairs of captions, as published benchmarks have them."""
     rows, counts = _read_pairs(table, true=true, false=false, kind=kind, seed=seed)
-    warn(CONFIG, sum(of_split[COUNT] for of_split in counts.values()), sum(map(len, rows.values())))
+    warn_of_doubtful(CONFIG, sum(of_split[MAY_BE_TRUE] for of_split in counts.values()), sum(map(len, rows.values())))
     n_rows = sum(of_split.pop("rows") for of_split in counts.values())
     n_clips = len({row["cluster"] for of_split in rows.values() for row in of_split})
     own: Facts = {"sources": [table.source_name()], "options": {"true": true, "false": false, "kind": kind}}
     own |= {"counts": {"rows": n_rows, "clips": n_clips}, "seed": seed, "configs": {}}
     built = BuiltSet("pairs", {}, about("pairs") | own | table.card_facts())
     splits = {split: {"items": len(own), "counts": dict(sorted(counts[split].items()))} for split, own in rows.items()}
-    add_config(built, CONFIG, rows, {"negatives": "the false caption of the pair", "options": 2, "splits": splits})
+    built.add_config(CONFIG, rows, {"negatives": "the false caption of the pair", "options": 2, "splits": splits})
     return built
 
 
@@ -104,7 +104,7 @@ def _rows(pairs: Sequence[_Pair], counts: Counter[str], seed: int) -> list[Multi
     edits, doubtful = judged([pair.truth for pair in pairs], [pair.edit for pair in pairs])
     counts["built"] = len(pairs)
     if any(doubtful):
-        counts[COUNT] = sum(doubtful)
+        counts[MAY_BE_TRUE] = sum(doubtful)
     return [
         contrasts_only_row(pair.clip, pair.truth, [edit], pair.kind, seed=seed)
         for pair, edit in zip(pairs, edits, strict=True)

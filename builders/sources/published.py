@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, VideoSpan, normal
-from video_contrast.builders.assembly.configs import add_config
-from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row, kind_of
 from video_contrast.builders.registry import BuiltSet, about, builder
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.errors import UsageError, VideoContrastError, check_names
 from video_contrast.files import Json, is_safe_relative, read_json
+from video_contrast.perturbations.contrast.edit import difference
 from video_contrast.rows import Row, multiple_choice_row, retrieval_row
 from video_contrast.seeds import stream
 from video_contrast.storage.set_folder import Facts
@@ -469,7 +468,7 @@ class PublishedSet:
             entry: Facts = {"negatives": "as released", "splits": sizes, "read": read}
             if config in release.paper:
                 entry["paper"] = {"items": release.paper[config], "built": sum(n["built"] for n in counts.values())}
-            add_config(built, config, {split: items.rows for split, items in splits.items()}, entry, optional=True)
+            built.add_config(config, {split: items.rows for split, items in splits.items()}, entry, optional=True)
             built.warn([warning] if warning and config in built.tables else [])
         if not built.tables:
             left_out = facts.get("left_out", {release.builder: f"{release.builder}: the release holds no row"})

@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
-from video_contrast.builders.assembly.clip_contrasts import Attempt
-from video_contrast.builders.assembly.difference import COUNT, changed_words, difference, judged
+from video_contrast.builders.assembly.captioned_clip import MAY_BE_TRUE, Attempt, CaptionedClip, normal
 from video_contrast.builders.assembly.review import Tick
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast import Edit
+from video_contrast.perturbations.contrast.edit import changed_words, difference
+from video_contrast.perturbations.contrast.generate import judged
 from video_contrast.rows import EditRecord, MultipleChoiceRow, multiple_choice_row
 from video_contrast.storage.set_folder import Facts
 
@@ -118,6 +118,6 @@ class HumanContrasts:
             edits = [difference(attempt.caption, text, "human") for text in offered]
             edits, doubtful = judged([attempt.caption] * len(edits), edits)
             contrasts.append(edits)
-            counts[f"candidates:{COUNT}"] += sum(doubtful) if first is not None else 0
+            counts[f"candidates:{MAY_BE_TRUE}"] += sum(doubtful) if first is not None else 0
             counts["edited" if negatives else "no_human_negative"] += 1
         return contrasts, counts

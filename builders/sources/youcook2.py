@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
-from video_contrast.builders.assembly.configs import build_configs
-from video_contrast.builders.assembly.contrast_plan import (
+from video_contrast.builders.assembly.configs import (
     RULE_CONFIGS,
     ContrastSetOptions,
+    build_configs,
     contrast_plan,
     existing,
     select_splits,

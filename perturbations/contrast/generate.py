@@ -9,7 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import NamedTuple, get_args
 
@@ -40,6 +40,7 @@ from video_contrast.perturbations.english.language import require_english, unfit
 
 LEFT_OUT = "left out: each of its contrasts would tell a reader of texts alone which caption is true"
 IMPROBABLE = "not probable enough"
+DOUBTFUL = 0.5  # an edit of less falsity may be true
 _PART = 500  # clips that are read at a time
 _PAGE = 10_000  # letters of a caption that are read
 
@@ -259,18 +260,20 @@ def _reason(reasons: Sequence[tuple[str, str]]) -> str:
     )
 
 
-def judged_edits(captions: Sequence[str], edits: Sequence[Edit]) -> list[dict[str, float]]:
-    """The `probability` that a reader finds each edit natural and surely false, and its `falsity` if it is natural.
+def judged(captions: Sequence[str], edits: Sequence[Edit]) -> tuple[list[Edit], list[bool]]:
+    """The edits with what the judge says of them in their scores, and whether each may be true with its caption.
 
-    Returns the two numbers of each edit that replaces a verb by a verb or a thing by a thing; nothing for others.
+    `captions`: the true captions. `edits`: one a caption; those that replace a verb by a verb or a thing by a thing get
+    the `probability` that a reader finds them natural and surely false, and the `falsity` if they are natural.
     """
-    scores: list[dict[str, float]] = [{} for _ in edits]
-    for numbers, kind_and_proposal in zip(scores, given_proposals(captions, edits), strict=True):
+    scored = list(edits)
+    for place, kind_and_proposal in enumerate(given_proposals(captions, edits)):
         if kind_and_proposal is not None:
             kind, proposal = kind_and_proposal
             falsity = load_judge(kind).falsity(proposal.features)
-            numbers |= {"probability": round(proposal.probability, 4), "falsity": round(falsity, 4)}
-    return scores
+            own = {"probability": round(proposal.probability, 4), "falsity": round(falsity, 4)}
+            scored[place] = replace(edits[place], scores={**edits[place].scores, **own})
+    return scored, [edit.scores.get("falsity", 1.0) < DOUBTFUL for edit in scored]
 
 
 def given_proposals(captions: Sequence[str], edits: Sequence[Edit]) -> list[tuple[Kind, Proposal] | None]:

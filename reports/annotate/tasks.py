@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Literal
 
 from video_contrast.builders.assembly.captioned_clip import normal
-from video_contrast.builders.assembly.difference import difference
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.options import Config, Seed, Split, VideoRoot
+from video_contrast.perturbations.contrast.edit import difference
 from video_contrast.perturbations.english.forms import without_auxiliaries
 from video_contrast.rows import EditRecord, MultipleChoiceRow, contrast_places, multiple_choice_row
 from video_contrast.seeds import stream

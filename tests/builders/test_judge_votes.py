@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import video_contrast
-from video_contrast.builders.assembly.contrast_plan import read_votes
+from video_contrast.builders.assembly.review import read_votes
 from video_contrast.cli import main
 from video_contrast.perturbations.contrast.generate import load_counts, propose
 from video_contrast.perturbations.contrast.judge import load_judge

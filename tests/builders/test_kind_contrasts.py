@@ -7,8 +7,7 @@ import datasets
 import pytest
 
 from video_contrast.builders import build
-from video_contrast.builders.assembly.captioned_clip import CaptionedClip
-from video_contrast.builders.assembly.clip_contrasts import Attempt
+from video_contrast.builders.assembly.captioned_clip import Attempt, CaptionedClip
 from video_contrast.builders.assembly.word_contrasts import KindContrasts
 from video_contrast.rows import KINDS, validate_rows
 

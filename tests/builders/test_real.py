@@ -10,7 +10,6 @@ import pytest
 from own_captions import CAPTIONS, LM, write_msrvtt
 
 from video_contrast.builders import build
-from video_contrast.builders.assembly.difference import changed_words, difference
 from video_contrast.builders.sources.feint6k import read_blocks
 from video_contrast.builders.sources.lsmdc_ids import read as read_lsmdc
 from video_contrast.builders.sources.lsmdc_ids import split_within_movies
@@ -18,6 +17,7 @@ from video_contrast.builders.sources.msrvtt import MsrVttFolder
 from video_contrast.builders.sources.released import read_negatives, released_config
 from video_contrast.builders.sources.youcook2 import read as read_youcook2
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.perturbations.contrast.edit import changed_words, difference
 from video_contrast.rows import table_features, validate_rows
 from video_contrast.storage import open_set
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from video_contrast.builders.assembly.difference import difference, judged
 from video_contrast.errors import UsageError
-from video_contrast.perturbations.contrast.generate import IMPROBABLE, choose, load_counts, propose
+from video_contrast.perturbations.contrast.edit import difference
+from video_contrast.perturbations.contrast.generate import IMPROBABLE, choose, judged, load_counts, propose
 from video_contrast.perturbations.contrast.generators import check_generator_options, make_generator
 from video_contrast.perturbations.contrast.proposal import OTHER_FORM
 from video_contrast.perturbations.english.forms import verb_tags

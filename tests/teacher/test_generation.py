@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from contrast_models import TRAIN, Endpoint, online  # noqa: F401  a fixture
 
-from video_contrast.builders.assembly.clip_contrasts import CANDIDATES
+from video_contrast.builders.assembly.captioned_clip import CANDIDATES
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast.generators.llm import SCHEMA, UNREADABLE
 from video_contrast.perturbations.contrast.proposal import OTHER_FORM
