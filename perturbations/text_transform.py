@@ -70,26 +70,24 @@ class TextPerturbation:
         self._check_columns(rows)
         of_candidates = ("label", "edits") if "candidates" in self.columns and "edits" in rows else ()
         # The rows of a group of pairs share their candidates, so these are drawn once for all of them.
-        shared = ("group",) if self.id_column == "id" and "candidates" in self.columns and "group" in rows else ()
-        rows = {name: _plain(rows[name]) for name in (self.id_column, *shared, *self.columns, *of_candidates)}
+        group_column = ("group",) if self.id_column == "id" and "candidates" in self.columns and "group" in rows else ()
+        rows = {name: _plain(rows[name]) for name in (self.id_column, *group_column, *self.columns, *of_candidates)}
         if not isinstance(rows[self.id_column], list):
             batch = self({name: [value] for name, value in rows.items()})
             return {name: values[0] for name, values in batch.items()}
-        changed = self._changed(rows, drawn_by=rows["group" if shared else self.id_column])
-        done: dict[str, list[Cell]] = {name: [] for name in self.columns}
+        texts = self._changed_captions(rows, drawn_by=rows["group" if group_column else self.id_column])
+        columns: dict[str, list[Cell]] = {name: [] for name in self.columns}
         for row in range(len(rows[self.id_column])):
             for name in self.columns:
                 value = rows[name][row]
-                done[name].append(next(changed) if isinstance(value, str) else [next(changed) for _ in value])
+                columns[name].append(next(texts) if isinstance(value, str) else [next(texts) for _ in value])
         if "candidates" in self.columns:
-            self._settle_candidates(rows, done)
-        recipe: TextRecipe = {
-            "name": self.name, "profile": self.profile, "seed": self.seed, "version": self.version,
-        }  # fmt: skip
-        done["text_perturbation"] = [dict(recipe) for _ in rows[self.id_column]]
-        return done
+            self._settle_candidates(rows, columns)
+        recipe: TextRecipe = {"name": self.name, "profile": self.profile, "seed": self.seed, "version": self.version}
+        columns["text_perturbation"] = [dict(recipe) for _ in rows[self.id_column]]
+        return columns
 
-    def _changed(self, rows: Columns, drawn_by: Sequence[Cell]) -> Iterator[str]:
+    def _changed_captions(self, rows: Columns, drawn_by: Sequence[Cell]) -> Iterator[str]:
         """The changed captions of a batch, row by row and column by column."""
         captions: list[tuple[str, str, int]] = []  # text, what names its draws, its place in the row
         for row, item in enumerate(rows[self.id_column]):
@@ -97,7 +95,7 @@ class TextPerturbation:
                 raise VideoContrastError(f"row {row} of the batch has no {self.id_column!r}: every item needs an id")
             own = [text for name in self.columns for text in _texts(rows[name][row], name, item)]
             captions += [(text, str(drawn_by[row]), place) for place, text in enumerate(own)]
-        texts, ids = [text for text, _, _ in captions], [drawn for _, drawn, _ in captions]
+        texts, ids = [text for text, _, _ in captions], [name for _, name, _ in captions]
         places = [place for _, _, place in captions]
         return iter(
             perturb_captions(
@@ -106,9 +104,9 @@ class TextPerturbation:
             )
         )  # fmt: skip
 
-    def _settle_candidates(self, rows: Columns, done: dict[str, list[Cell]]) -> None:
+    def _settle_candidates(self, rows: Columns, columns: dict[str, list[Cell]]) -> None:
         """Refuses items whose candidates became the same text, and brings the spans of `edits` up to date."""
-        for item, before, after in zip(rows[self.id_column], rows["candidates"], done["candidates"], strict=True):
+        for item, before, after in zip(rows[self.id_column], rows["candidates"], columns["candidates"], strict=True):
             if not self.allow_equal and isinstance(after, list) and len(set(after)) < len(set(before)):
                 text = next(text for text in after if after.count(text) > 1)
                 raise VideoContrastError(
@@ -116,9 +114,9 @@ class TextPerturbation:
                     "no answer: leave such items out, or set allow_equal=True"
                 )
         if "edits" in rows:
-            done["edits"] = [
+            columns["edits"] = [
                 edits and [e and e | _difference(texts[label], text) for e, text in zip(edits, texts, strict=True)]
-                for edits, texts, label in zip(rows["edits"], done["candidates"], rows["label"], strict=True)
+                for edits, texts, label in zip(rows["edits"], columns["candidates"], rows["label"], strict=True)
             ]
 
     def _check_columns(self, rows: Columns) -> None:

@@ -70,11 +70,10 @@ class VideoPerturbation:
             return {name: values[0] for name, values in self({name: [rows[name]] for name in rows}).items()}
         columns: dict[str, list[object]] = {"video_path": [], "clean_path": []}
         for source, clip in self._clips(rows):
-            perturbed, clean = write_perturbed(
-                source, clip, (self._condition(), None), self.output_dir, quality=self.quality
-            )
-            columns["video_path"].append(perturbed)
-            columns["clean_path"].append(clean)
+            conditions = self._condition(), None
+            path, clean_path = write_perturbed(source, clip, conditions, self.output_dir, quality=self.quality)
+            columns["video_path"].append(path)
+            columns["clean_path"].append(clean_path)
         for name in ("start", "end"):
             if name in rows:
                 columns[name] = [None] * len(rows["video_path"])
@@ -86,12 +85,12 @@ class VideoPerturbation:
 
         frames = []
         for source, clip in self._clips(rows):
-            perturbed = perturbed_clip(source, clip, self._condition())
+            new_clip = perturbed_clip(source, clip, self._condition())
             if self.sample is None:
-                frames.append(perturbed.frames)
+                frames.append(new_clip.frames)
             else:
-                shown = sampled_frames(perturbed.times, float(perturbed.times[-1]), self.sample, "linspace")
-                frames.append(perturbed.frames[shown])
+                numbers = sampled_frames(new_clip.times, float(new_clip.times[-1]), self.sample, "linspace")
+                frames.append(new_clip.frames[numbers])
         return {**rows, "frames": frames}
 
     def _condition(self) -> VideoCondition:

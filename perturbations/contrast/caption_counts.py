@@ -95,8 +95,8 @@ def count(videos: Iterable[Sequence[Sentence]], *, source: str = "") -> CaptionC
         n_captions += len(sentences)
         for name, keys in _keys(sentences).items():
             counters[name].update(keys)
-        said = Counter(word for sentence in sentences for word in set(words_of(sentence)))
-        counters["again"].update({word: n - 1 for word, n in said.items() if n > 1})
+        captions_with = Counter(word for sentence in sentences for word in set(words_of(sentence)))
+        counters["again"].update({word: n - 1 for word, n in captions_with.items() if n > 1})
     return CaptionCounts(
         {name: dict(counter) for name, counter in counters.items()}, n_videos, n_captions, (source,) if source else ()
     )

@@ -432,9 +432,9 @@ class Evidence:
         """How much of the runs at both ends of new words was counted: 1 for all three words, .5 for two, 0 for none."""
         three, two = self.counts.tables["words3"], self.counts.tables["words2"]
         (farther, before), (after, behind) = gap.before, gap.after
-        left = float(f"{farther}\t{before}\t{new[0]}" in three) or 0.5 * (f"{before}\t{new[0]}" in two)
+        left_share = float(f"{farther}\t{before}\t{new[0]}" in three) or 0.5 * (f"{before}\t{new[0]}" in two)
         right = float(f"{new[-1]}\t{after}\t{behind}" in three) or 0.5 * (f"{new[-1]}\t{after}" in two)
-        return left, right
+        return left_share, right
 
     def style(self, words: Sequence[str]) -> dict[str, float]:
         """How near a caption is to those that were counted: the share of its runs of three words (its ends included)

@@ -52,7 +52,7 @@ class Person(NamedTuple):
 # Kind of sign, gender, and a pattern; of kind "person" the words for one kind of person, of which two are alike.
 _SIGNS = [line.split("\t") for line in lines("video_contrast.perturbations.contrast", "gender_signs.tsv")]
 _GROUPS = (frozenset({"guys", "boys"}), frozenset({"ladies", "girls"}))  # "guys and boys": of any age
-_KIND = {word: n for n, (kind, _, listed) in enumerate(_SIGNS) if kind == "person" for word in listed.split()}
+_KIND = {word: n for n, (kind, _, words) in enumerate(_SIGNS) if kind == "person" for word in words.split()}
 _MEN = whole_words(["gentleman", "gentlemen", "dude", "dudes"])  # of `_KIND`, and in no table of the paper
 _SINGULAR = {"men": "man", "women": "woman", "guys": "guy", "boys": "boy", "girls": "girl", "ladies": "lady"}
 
@@ -246,9 +246,9 @@ def _swap(sentence: Sentence, rng: Generator, extended: bool) -> Edit | str:
     new = options[int(rng.integers(len(options)))] if len(options) > 1 else options[0]
     changes = [(noun.start, noun.end, like_case(new, caption[noun.start : noun.end]))]
     main = changes[0]
-    replaced = another(caption, noun, persons)
-    if replaced is not None:
-        start, end = replaced
+    article_span = another(caption, noun, persons)
+    if article_span is not None:
+        start, end = article_span
         following = caption[end : noun.start].strip() or new
         article = "an" if following[0].lower() in "aeiou" else "a"
         changes.append((start, end, like_case(article, caption[start:end])))

@@ -43,15 +43,15 @@ class Judge:
         """The probability that an edit is surely false if it is natural, 0..1."""
         return _logistic(self.logits(features)[1])
 
-    def most(self, known: Logits, name: str, limit: float) -> float:
-        """The highest probability if a feature that is not in the `known` logits lies between -`limit` and `limit`."""
+    def most(self, base: Logits, name: str, limit: float) -> float:
+        """The highest probability if a feature that is not in the `base` logits lies between -`limit` and `limit`."""
         natural, false = self.weights.get(name, _NOTHING)
-        return both(known[0] + abs(natural) * limit, known[1] + abs(false) * limit)
+        return both(base[0] + abs(natural) * limit, base[1] + abs(false) * limit)
 
-    def logits(self, features: Mapping[str, float], known: Logits | None = None, *, puts_in: str = "") -> Logits:
-        """The logits of "natural" and "surely false"; `known`: those of further features, which edits share."""
+    def logits(self, features: Mapping[str, float], base: Logits | None = None, *, puts_in: str = "") -> Logits:
+        """The logits of "natural" and "surely false"; `base`: those of further features, which edits share."""
         weights = self.weights
-        natural, false = known or weights[INTERCEPT]
+        natural, false = base or weights[INTERCEPT]
         if puts_in and self.votes:
             of_word = weights.get(PUTS_IN + puts_in, _NOTHING)
             natural, false = natural + of_word[0], false + of_word[1]

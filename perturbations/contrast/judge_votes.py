@@ -35,10 +35,10 @@ def trained_judges(votes: Sequence[ContrastVote]) -> dict[Kind, Judge]:
     Votes on anything but one verb or one thing are left aside.
     """
     of_kind: dict[Kind, list[tuple[Features, ContrastVote]]] = {}
-    judged = given_proposals([vote.caption for vote in votes], [vote.edit for vote in votes])
-    for vote, given in zip(votes, judged, strict=True):
-        if given is not None:
-            kind, proposal = given
+    proposals = given_proposals([vote.caption for vote in votes], [vote.edit for vote in votes])
+    for vote, kind_and_proposal in zip(votes, proposals, strict=True):
+        if kind_and_proposal is not None:
+            kind, proposal = kind_and_proposal
             features = {**proposal.features, INTERCEPT: 1.0, PUTS_IN + put_in(kind, proposal.other): 1.0}
             of_kind.setdefault(kind, []).append((features, vote))
     return {kind: _trained(load_judge(kind), rows) for kind, rows in of_kind.items()}
@@ -52,24 +52,25 @@ def _trained(judge: Judge, rows: Sequence[tuple[Mapping[str, float], ContrastVot
     before = np.array([judge.weights.get(name, (0.0, 0.0)) for name in names]).T
     own = [name == INTERCEPT or name.startswith(PUTS_IN) for name in names]
     precision = np.where(own, _OWN, _SHIPPED)
-    given = [(vote.natural, vote.surely_false) for _, vote in rows]
-    answers = np.array([[0 if answer is None else 1 if answer else -1 for answer in pair] for pair in given]).T
+    votes = [(vote.natural, vote.surely_false) for _, vote in rows]
+    answers = np.array([[0 if answer is None else 1 if answer else -1 for answer in pair] for pair in votes]).T
     answers[1, answers[0] < 0] = 0  # truth is asked of natural contrasts only
     neither = ~answers.any(axis=0)
 
     def loss(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """Minus the log-probability of votes and weights, and its gradient."""
-        moved = flat.reshape(before.shape) - before
-        logits = (before + moved) @ table.T
+        weight_changes = flat.reshape(before.shape) - before
+        logits = (before + weight_changes) @ table.T
         yes = 1.0 / (1.0 + np.exp(-logits.clip(-30.0, 30.0)))
         usable = yes.prod(axis=0).clip(0.0, 1.0 - 1e-9)
-        asked = answers != 0
-        said = np.where(answers > 0, yes, 1.0 - yes).clip(1e-12)
-        value = -np.log(said[asked]).sum() - np.log(1.0 - usable[neither]).sum() + (precision * moved**2).sum() / 2
-        slope = np.where(asked, yes - (answers > 0), neither * usable / (1.0 - usable) * (1.0 - yes))
-        return float(value), (slope @ table + precision * moved).ravel()
+        has_answer = answers != 0
+        likelihood = np.where(answers > 0, yes, 1.0 - yes).clip(1e-12)
+        value = -np.log(likelihood[has_answer]).sum() - np.log(1.0 - usable[neither]).sum()
+        value += (precision * weight_changes**2).sum() / 2
+        slope = np.where(has_answer, yes - (answers > 0), neither * usable / (1.0 - usable) * (1.0 - yes))
+        return float(value), (slope @ table + precision * weight_changes).ravel()
 
     weights = minimize(loss, before.ravel(), jac=True, method="L-BFGS-B").x.reshape(before.shape).round(4)
-    learned = {name: (float(first), float(other)) for name, first, other in zip(names, *weights, strict=True)}
-    good = sum(bool(natural and surely_false) for natural, surely_false in given)
-    return replace(judge, weights={**judge.weights, **learned}, votes=len(rows), good_votes=good)
+    new_weights = {name: (float(first), float(other)) for name, first, other in zip(names, *weights, strict=True)}
+    good = sum(bool(natural and surely_false) for natural, surely_false in votes)
+    return replace(judge, weights={**judge.weights, **new_weights}, votes=len(rows), good_votes=good)

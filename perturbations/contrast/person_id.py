@@ -86,7 +86,7 @@ def _swap(caption: str, cast: Cast, rng: Generator) -> tuple[Edit | None, str]:
         return None, "no_id"
     present = list(dict.fromkeys(match.group() for match in matches))
     names_in_use = list(present)
-    renamed: dict[str, str] = {}
+    new_name_of: dict[str, str] = {}
     for name in present:
         # The coin is tossed also where nobody can take the part, so that one draw does not shift the others.
         keep = name != present[0] and bool(rng.integers(2))
@@ -94,11 +94,11 @@ def _swap(caption: str, cast: Cast, rng: Generator) -> tuple[Edit | None, str]:
         alike = [other for other in sorted(cast) if gender and cast[other] == gender]
         others = [other for other in alike if not _alike(other, names_in_use)]
         if others and not keep:
-            renamed[name] = others[int(rng.integers(len(others)))]
-            names_in_use.append(renamed[name])
+            new_name_of[name] = others[int(rng.integers(len(others)))]
+            names_in_use.append(new_name_of[name])
         elif name == present[0]:
             return None, "no_other_character" if gender else "unknown_gender"
-    changes = [(*match.span(), renamed[match.group()]) for match in matches if match.group() in renamed]
+    changes = [(*match.span(), new_name_of[match.group()]) for match in matches if match.group() in new_name_of]
     return replace_spans(caption, changes, 0, generator="cast"), "edited"
 
 

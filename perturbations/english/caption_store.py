@@ -34,7 +34,7 @@ class CaptionStore:
             return {}
         keys = {self._key(caption): caption for caption in captions}
         pending = list(keys)
-        stored: dict[str, str] = {}
+        text_of: dict[str, str] = {}
 
         def look_up(connection: sqlite3.Connection) -> None:
             for first in range(0, len(pending), _BATCH):
@@ -43,24 +43,24 @@ class CaptionStore:
                 rows = connection.execute(f"SELECT key, text, digest FROM texts WHERE key IN ({marks})", part)
                 for key, text, digest in rows:
                     if digest == _digest(key, text):
-                        stored[keys[key]] = text.decode("utf-8", "surrogatepass")
+                        text_of[keys[key]] = text.decode("utf-8", "surrogatepass")
 
         self._connected(look_up)
-        return stored
+        return text_of
 
     def completed(self, captions: Sequence[str], make: Callable[[list[str]], Iterable[str]]) -> dict[str, str]:
         """Caption -> its text: what is stored, and the rest as `make` makes it, which is stored then."""
-        stored = self.read(captions)
-        missing = [caption for caption in captions if caption not in stored]
+        text_of = self.read(captions)
+        missing = [caption for caption in captions if caption not in text_of]
         fresh = dict(zip(missing, make(missing), strict=True))
         if fresh:
             self.write(fresh)
-        return stored | fresh
+        return text_of | fresh
 
     def write(self, texts: Mapping[str, str]) -> None:
         """Adds captions and their texts."""
-        keyed = [(self._key(caption), text.encode("utf-8", "surrogatepass")) for caption, text in texts.items()]
-        rows = [(key, text, _digest(key, text)) for key, text in keyed]
+        entries = [(self._key(caption), text.encode("utf-8", "surrogatepass")) for caption, text in texts.items()]
+        rows = [(key, text, _digest(key, text)) for key, text in entries]
 
         def insert(connection: sqlite3.Connection) -> None:
             with connection:

@@ -241,8 +241,8 @@ def fix_article(before: str, new: str) -> str:
     match = _ARTICLE.search(before)
     if match is None:
         return before
-    shouted = len(new) > 1 and new.isupper() and match[1].isupper()
-    fitting = article(new).upper() if shouted else like_case(article(new), match[1][0])
+    in_capitals = len(new) > 1 and new.isupper() and match[1].isupper()
+    fitting = article(new).upper() if in_capitals else like_case(article(new), match[1][0])
     return before[: match.start()] + fitting + match[2]
 
 
@@ -272,9 +272,9 @@ def replaced(
     >>> replaced("a man eats a carrot", 13, 19, "onion")
     ('a man eats an onion', 11, 'a carrot', 'an onion')
     """
-    shown = like_case(new, caption[start:end])
+    new_words = like_case(new, caption[start:end])
     match = _ARTICLE.search(caption, 0, start)
     if match and match[1].lower() != article_of(new):
         start = match.start()
-        shown = like_case(article_of(new), match[1]) + match[2] + shown
-    return caption[:start] + shown + caption[end:], start, caption[start:end], shown
+        new_words = like_case(article_of(new), match[1]) + match[2] + new_words
+    return caption[:start] + new_words + caption[end:], start, caption[start:end], new_words

@@ -47,8 +47,8 @@ def require_english(captions: Sequence[str], *, name: str = "the captions") -> N
         )
 
 
-def _share(known: Sequence[bool]) -> float:
-    return sum(known) / len(known) if known else 0.0
+def _share(is_known: Sequence[bool]) -> float:
+    return sum(is_known) / len(is_known) if is_known else 0.0
 
 
 def _words(captions: Sequence[str]) -> list[str]:
@@ -90,8 +90,8 @@ def unfit(caption: str) -> str:
         return "too few words"
     if len(text.split()) > LONGEST:
         return "caption too long"
-    marked = next((reason for reason, pattern in _PATTERNS.items() if pattern.search(text)), "")
+    mark = next((reason for reason, pattern in _PATTERNS.items() if pattern.search(text)), "")
     functions = sum(word in _FUNCTION for word in words)
     least = _KNOWN_WITH_FUNCTION if functions > _FUNCTIONS * len(words) else _KNOWN
-    known = sum(word in _FUNCTION or bool(word_classes(word)) for word in words)
-    return marked or ("not English" if foreign or known < least * len(words) else "")
+    known_words = sum(word in _FUNCTION or bool(word_classes(word)) for word in words)
+    return mark or ("not English" if foreign or known_words < least * len(words) else "")

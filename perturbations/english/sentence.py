@@ -129,9 +129,9 @@ class Sentence:
                 return word.head
             if head.is_noun:
                 return word.head if word.dep in ("conj", "advcl", "dep") else None
-            seen = self.child(word.head, "dobj") if word.dep == "xcomp" and word.tag == "VBG" else None
-            if seen is not None:
-                return seen
+            obj = self.child(word.head, "dobj") if word.dep == "xcomp" and word.tag == "VBG" else None
+            if obj is not None:
+                return obj
             if not (head.is_verb or head.tag == "MD"):
                 return None
             verb = word.head
@@ -205,9 +205,9 @@ class Sentence:
         if words[0].is_noun:
             return True
         for verb in self.orders:
-            joined = self.children_with(verb, "conj", "dep", "parataxis", "ccomp", "xcomp")
+            other_verbs = self.children_with(verb, "conj", "dep", "parataxis", "ccomp", "xcomp")
             particle = self.particle(verb)
-            if any(n not in self.orders for n in joined):
+            if any(n not in self.orders for n in other_verbs):
                 return True
             if particle is not None and words[particle].tag not in ("RP", "RB", "IN"):
                 return True  # "stir fry"
@@ -220,9 +220,9 @@ class Sentence:
         """Whether a word that is read as no verb stands where verbs do: before "it", behind "and" before "in" ..."""
         if self.words[place].is_verb or place + 1 >= len(self.words) or tag not in verb_tags(self.words[place].text):
             return False
-        joined = place == 0 or self.words[place - 1].text in ("and", "then", ",")
+        at_start = place == 0 or self.words[place - 1].text in ("and", "then", ",")
         after = self.words[place + 1].tag
-        return after in ("DT", "PRP", "PRP$") or (joined and after == "IN" and self.words[place + 1].text != "of")
+        return after in ("DT", "PRP", "PRP$") or (at_start and after == "IN" and self.words[place + 1].text != "of")
 
     def is_verb_form(self, place: int, tag: str = "") -> bool:
         """Whether a dictionary has a word in the verb form of its tag, or of another; modals and clitics count."""
@@ -257,28 +257,28 @@ class Sentence:
 
     def joined(self, place: int) -> list[int]:
         """The words that are joined to a word by "and", "or" or commas, also those joined to these."""
-        joined, pending = [], [place]
+        conjuncts, pending = [], [place]
         while pending:
             for n in self.children_with(pending.pop(), "conj"):
-                joined.append(n)
+                conjuncts.append(n)
                 pending.append(n)
-        return sorted(joined)
+        return sorted(conjuncts)
 
     def is_plural(self, place: int) -> bool:
         """Whether a noun phrase takes a plural verb: a plural, "they", "a group of men", or two joined by "and"."""
         word = self.words[place]
         if word.text in ("they", "we", "you", "i", "these", "those") or has_class(word.text, "plural"):
             return True
-        introduced = [self.words[n].text for n in self.children_with(place, "det", "nummod")]
-        countless = has_class(word.lemma, "uncountable") or any(text in _SINGULAR for text in introduced)
+        determiners = [self.words[n].text for n in self.children_with(place, "det", "nummod")]
+        countless = has_class(word.lemma, "uncountable") or any(text in _SINGULAR for text in determiners)
         form = inflect(word.lemma, "NNS") == word.text and (word.text != word.lemma or word.tag == "NNS")
         many = word.is_noun and form and not countless
         inner = self.head_noun(place)
         amount = inner != place and has_class(word.lemma, "crowd") and self.words[inner].tag in ("NNS", "NNPS")
         parts = [place, *self.children_with(place, "compound", "nmod")]  # "pepper and garlic powder"
-        joined = any(self.children_with(n, "conj", "cc") for n in parts)
+        has_conjunct = any(self.children_with(n, "conj", "cc") for n in parts)
         either = any(self.words[n].text in ("or", "nor") for n in self.children_with(place, "cc"))
-        return many or amount or (joined and not either)
+        return many or amount or (has_conjunct and not either)
 
     def is_person(self, place: int) -> bool:
         """Whether a word names one or more persons: "man", "people", "a group of girls", "he", "somebody"."""

@@ -97,13 +97,13 @@ def shift(originals: Sequence[str], perturbed: Sequence[str]) -> dict[str, float
 def _batched(
     spec: TextSpec, captions: Sequence[str], texts: Sequence[str | Sentence], streams: list[_Stream], **options: object
 ) -> list[str]:
-    perturbed = list(captions)
+    new_captions = list(captions)
     if rows := [row for row, caption in enumerate(captions) if caption.strip()]:
-        changed = spec.function([texts[row] for row in rows], [stream(*streams[row]) for row in rows], **options)
-        for row, text in zip(rows, changed, strict=True):
+        new_texts = spec.function([texts[row] for row in rows], [stream(*streams[row]) for row in rows], **options)
+        for row, text in zip(rows, new_texts, strict=True):
             if text != captions[row]:  # a caption that stays keeps its blanks too
-                perturbed[row] = " ".join(text.split())
-    return perturbed
+                new_captions[row] = " ".join(text.split())
+    return new_captions
 
 
 # The order is that of the registry: the categories of the paper.

@@ -101,11 +101,11 @@ def gender_swap(sentence: Sentence, rng: Generator, *, profile: str = "paper") -
     if profile != "released":
         return rewritten(sentence, new)
     starts = {sentence.words[place].start: text for place, text in new.items()}
-    done = []
+    tokens = []
     for match in _TOKEN.finditer(sentence.caption):
         whole = match.group().lower() in table
-        done.append(like_case(starts[match.start()], match.group()) if whole else match.group())
-    return " ".join(done)
+        tokens.append(like_case(starts[match.start()], match.group()) if whole else match.group())
+    return " ".join(tokens)
 
 
 @cache

@@ -61,10 +61,10 @@ def _change_words(caption: str, share: float, rng: Generator, able: Able, change
     """
     draw = draws(rng)
     words = caption.split(" ")
-    left = list(range(len(words))) if "  " not in caption else [n for n, word in enumerate(words) if word]
-    remaining = how_many(share, len(left))
-    while remaining and left:
-        place = left.pop(int(draw() * len(left)))
+    untried = list(range(len(words))) if "  " not in caption else [n for n, word in enumerate(words) if word]
+    remaining = how_many(share, len(untried))
+    while remaining and untried:
+        place = untried.pop(int(draw() * len(untried)))
         word = words[place]
         if word.isalpha():
             if word.lower() not in FUNCTION_WORDS and able(word):
@@ -83,16 +83,16 @@ def _change_words(caption: str, share: float, rng: Generator, able: Able, change
 def _character_rule(table: Callable[[str], dict[str, str]], profile: str) -> tuple[Able, Change]:
     """Whether a word has a character of the table, and the word with one of them replaced."""
     others = table(profile)
-    known = frozenset(others)
+    characters = frozenset(others)
 
     def change(word: str, chance: float) -> str:
-        places = [n for n, character in enumerate(word) if character in known]
+        places = [n for n, character in enumerate(word) if character in characters]
         which, rest = divmod(chance * len(places), 1)
         place = places[int(which)]
         new = others[word[place]]
         return word[:place] + new[int(rest * len(new))] + word[place + 1 :]
 
-    return lambda word: not known.isdisjoint(word), change
+    return lambda word: not characters.isdisjoint(word), change
 
 
 @cache
@@ -196,17 +196,17 @@ def prefix_swap(sentence: Sentence, rng: Generator, *, profile: str = "paper") -
     """The first part of one word becomes another that gives a real word of the same tag ("report", "import")."""
     options = []
     for place, word in enumerate(sentence.words):
-        swapped = swaps(word.text, word.tag)
+        others = swaps(word.text, word.tag)
         if profile != "released":
             maybe_order = (sentence.orders or not place) and "VB" in verb_tags(word.text)  # "season the meat"
             stands = sentence.object(place) is not None if word.is_verb else not maybe_order
-            swapped = fitting(word.text, word.tag, swapped) if stands else ()
-        if swapped:
-            options.append((place, swapped))
+            others = fitting(word.text, word.tag, others) if stands else ()
+        if others:
+            options.append((place, others))
     if not options:
         return sentence.caption
-    place, swapped = options[int(rng.random() * len(options))]
-    return rewritten(sentence, {place: pick(swapped, rng)}, articles=profile != "released")
+    place, others = options[int(rng.random() * len(options))]
+    return rewritten(sentence, {place: pick(others, rng)}, articles=profile != "released")
 
 
 @cache
@@ -225,8 +225,8 @@ def swaps(word: str, tag: str) -> tuple[str, ...]:
 
 
 @cache
-def fitting(word: str, tag: str, swapped: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of `swapped` that can stand where `word` does (a verb: with an object).
+def fitting(word: str, tag: str, others: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of `others` that can stand where `word` does (a verb: with an object).
 
     `word`: of the caption, in lower case.
 
@@ -235,13 +235,13 @@ def fitting(word: str, tag: str, swapped: tuple[str, ...]) -> tuple[str, ...]:
     """
     if word.startswith("any"):
         return ()
-    left = [new for new in swapped if new not in UNFIT and lemma(new, tag) not in UNFIT and not new.startswith("any")]
+    fits = [new for new in others if new not in UNFIT and lemma(new, tag) not in UNFIT and not new.startswith("any")]
     for kind in ("indefinite", "uncountable"):
-        left = [new for new in left if has_class(new, kind) == has_class(word, kind)]
+        fits = [new for new in fits if has_class(new, kind) == has_class(word, kind)]
     if tag.startswith("VB"):
-        return tuple(new for new in left if not has_class(lemma(new, tag), "no_object"))
+        return tuple(new for new in fits if not has_class(lemma(new, tag), "no_object"))
     adverb = "ADV" in word_classes(word)  # "he is outside", not "he is bedside"
-    return tuple(new for new in left if not adverb or "ADV" in word_classes(new))
+    return tuple(new for new in fits if not adverb or "ADV" in word_classes(new))
 
 
 @cache

@@ -64,11 +64,11 @@ _register_ends("drop_first_and_last", "The first and the last word become [UNK].
 def shuffle_order(caption: str, rng: Generator, *, profile: str = "paper") -> str:
     """The words stand in a random order: another one than before if there is another (`released`: any)."""
     words = caption.split()
-    mixed = _shuffled(words, rng)
+    new_order = _shuffled(words, rng)
     if profile != "released" and len(set(words)) > 1:
-        while mixed == words:
-            mixed = _shuffled(words, rng)
-    return " ".join(mixed)
+        while new_order == words:
+            new_order = _shuffled(words, rng)
+    return " ".join(new_order)
 
 
 def _shuffled(words: list[str], rng: Generator) -> list[str]:

@@ -41,8 +41,8 @@ def reverse_neg(sentence: Sentence, rng: Generator, *, profile: str = "paper") -
         return caption
     first, root = sentence.words[0], sentence.root
     asks = first.text in _QUESTION_WORDS and root is not None and sentence.finite(root) is not None
-    inverted = first.tag in ("MD", "VBZ", "VBP", "VBD") and first.lemma in ("be", "have", "do", "can", "will")
-    if caption.rstrip().endswith("?") or asks or (inverted and not sentence.orders):
+    is_inverted = first.tag in ("MD", "VBZ", "VBP", "VBD") and first.lemma in ("be", "have", "do", "can", "will")
+    if caption.rstrip().endswith("?") or asks or (is_inverted and not sentence.orders):
         return caption
     positive = _without_negation(caption)
     positive = positive if positive != caption else _without_no(sentence)
@@ -89,10 +89,10 @@ def _without_no(sentence: Sentence) -> str:
     for place, word in enumerate(words[:-1]):
         noun = words[word.head]
         if word.text == "no" and word.dep == "det" and noun.is_noun:
-            counted = noun.tag in ("NN", "NNP") and not has_class(noun.lemma, "uncountable")
+            is_countable = noun.tag in ("NN", "NNP") and not has_class(noun.lemma, "uncountable")
             after = words[place + 1]
             old, new = sentence.text(place, place + 1), sentence.text(place + 1, place + 2)
-            new = like_case(f"{article(new)} {new}" if counted else new, old)
+            new = like_case(f"{article(new)} {new}" if is_countable else new, old)
             return replaced_spans(sentence.caption, [(word.start, after.end, new)])
     return sentence.caption
 
@@ -184,8 +184,8 @@ def _main_clause(s: Sentence) -> tuple[int, int, int] | None:
     if subject is None or obj is None or not _is_movable(s, obj):
         return None
     bare = s.words[subject].tag == "NN" and s.words[verb].tag == "VBP" and not s.children[subject]
-    named = s.words[subject].tag[:2] in ("NN", "PR", "DT") and not bare  # "game play footage" has no verb
-    return (verb, subject, obj) if named else None
+    has_subject = s.words[subject].tag[:2] in ("NN", "PR", "DT") and not bare  # "game play footage" has no verb
+    return (verb, subject, obj) if has_subject else None
 
 
 def _forms_of_be(s: Sentence, verb: int, plural: bool) -> str | None:
@@ -328,15 +328,15 @@ def sample_rewritings(
     from transformers import LogitsProcessorList
 
     inputs = [tokenizer(text, truncation=True, max_length=2 * _LONGEST)["input_ids"] for text in texts]
-    done: list[list[str]] = [[] for _ in texts]
+    outputs_of: list[list[str]] = [[] for _ in texts]
     for batch in checkpoints.batches(inputs, len):
         rows = [n for n in batch for _ in range(SAMPLES)]
         draws = [stream("rewriting", int(rngs[n].integers(1 << 62))) for n in batch for _ in range(SAMPLES)]
         options = {"num_beams": 1, "max_new_tokens": _LONGEST, "logits_processor": LogitsProcessorList([_Draw(draws)])}
         outputs = checkpoints.outputs([inputs[n] for n in rows], tokenizer, model, **options)
         for n, text in zip(rows, outputs, strict=True):
-            done[n].append(text)
-    return done
+            outputs_of[n].append(text)
+    return outputs_of
 
 
 class _Draw:
@@ -358,9 +358,9 @@ class _Draw:
         share = torch.where(before < TOP_P, share, 0.0)
         points = torch.tensor([rng.random() for rng in self._rngs], dtype=torch.float64, device=scores.device)
         sums = share.cumsum(dim=-1)
-        drawn = (sums < points[:, None] * sums[:, -1:]).sum(dim=-1, keepdim=True).clamp(max=share.shape[-1] - 1)
+        drawn_columns = (sums < points[:, None] * sums[:, -1:]).sum(dim=-1, keepdim=True).clamp(max=share.shape[-1] - 1)
         out = torch.full_like(scores, -torch.inf)
-        return out.scatter(1, places.gather(1, drawn), 0.0)
+        return out.scatter(1, places.gather(1, drawn_columns), 0.0)
 
 
 def choose(captions: list[str], rewritten: list[list[str]], tokenizer: Tokenizer, model: TorchModel) -> list[str]:
@@ -375,14 +375,14 @@ def choose(captions: list[str], rewritten: list[list[str]], tokenizer: Tokenizer
 
     pairs = [(row, text) for row, texts in enumerate(rewritten) for text in dict.fromkeys(texts) if text]
     inputs = [tokenizer(captions[row], text, truncation=True, max_length=4 * _LONGEST) for row, text in pairs]
-    named = [int(number) for number, label in model.config.id2label.items() if str(label).lower().startswith("entail")]
-    entailment = named[0] if named else int(model.config.num_labels) - 1  # inference heads put it last
+    numbers = [int(n) for n, label in model.config.id2label.items() if str(label).lower().startswith("entail")]
+    entailment = numbers[0] if numbers else int(model.config.num_labels) - 1  # inference heads put it last
     scores = [0.0] * len(pairs)
-    for batch in checkpoints.batches(inputs, lambda encoded: len(encoded["input_ids"])):
+    for batch in checkpoints.batches(inputs, lambda encoding: len(encoding["input_ids"])):
         names = [name for name in inputs[batch[0]] if name in ("input_ids", "attention_mask", "token_type_ids")]
-        encoded = {name: torch.tensor([inputs[n][name] for n in batch], device=model.device) for name in names}
+        encodings = {name: torch.tensor([inputs[n][name] for n in batch], device=model.device) for name in names}
         with torch.inference_mode():
-            share = model(**encoded).logits.float().softmax(dim=-1)[:, entailment].cpu().tolist()
+            share = model(**encodings).logits.float().softmax(dim=-1)[:, entailment].cpu().tolist()
         for n, value in zip(batch, share, strict=True):
             scores[n] = value
     best: dict[int, tuple[float, str]] = {}
@@ -405,8 +405,8 @@ def tense(sentence: Sentence, rng: Generator, *, profile: str = "paper") -> str:
     if profile == "released":
         forms = parsed("verb_tenses.json")  # verb form -> the verb's other forms
         verbs = [n for n, word in enumerate(sentence.words) if word.is_verb and word.text in forms]
-        drawn = sample(len(verbs), how_many(0.1, len(sentence)), rng) if verbs else ()
-        changes = {verbs[n]: pick(forms[sentence.words[verbs[n]].text], rng) for n in drawn}
+        drawn_verbs = sample(len(verbs), how_many(0.1, len(sentence)), rng) if verbs else ()
+        changes = {verbs[n]: pick(forms[sentence.words[verbs[n]].text], rng) for n in drawn_verbs}
     else:
         changes = _past_of_orders(sentence) if sentence.orders else _other_tense(sentence)
     return rewritten(sentence, changes, articles=False)

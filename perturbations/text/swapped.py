@@ -43,26 +43,26 @@ def swap_syn_word_embedding(
     (checkpoint,) = checkpoints.available("swap_syn_word_embedding", models)
     vectors = load(checkpoint)
     words = {word.text for sentence in sentences for word in sentence.words if is_content(word)}
-    known = sorted(words & vectors.rows.keys())
-    near = dict(zip(known, vectors.neighbours(known, NEIGHBOURS), strict=True))
-    done = []
+    words_with_vectors = sorted(words & vectors.rows.keys())
+    near = dict(zip(words_with_vectors, vectors.neighbours(words_with_vectors, NEIGHBOURS), strict=True))
+    captions = []
     for sentence, rng in zip(sentences, rngs, strict=True):
         content = [word for word in sentence.words if is_content(word) and near.get(word.text)]
         options = [(word, near[word.text]) for word in content]
         count = how_many(0.1, sum(word.text[0].isalnum() for word in sentence.words))
-        done.append(_with_neighbours(sentence.caption, options, count, rng))
-    return done
+        captions.append(_with_neighbours(sentence.caption, options, count, rng))
+    return captions
 
 
 def _with_neighbours(caption: str, options: list[tuple[Word, tuple[str, ...]]], count: int, rng: Generator) -> str:
     """Swaps up to `count` words, in random order, passing over those without a neighbour of their part of speech."""
     changes: list[tuple[int, int, str]] = []
-    left = list(options)
-    while left and len(changes) < count:
-        word, names = left.pop(sample(len(left), 1, rng)[0])
+    untried = list(options)
+    while untried and len(changes) < count:
+        word, names = untried.pop(sample(len(untried), 1, rng)[0])
         trials = parse([replaced_spans(caption, [(word.start, word.end, name)]) for name in names])
-        tagged = [any((w.start, w.tag) == (word.start, word.tag) for w in trial.words) for trial in trials]
-        fits = [name for name, alike in zip(names, tagged, strict=True) if alike and can_be(name, word.tag)]
+        same_tags = [any((w.start, w.tag) == (word.start, word.tag) for w in trial.words) for trial in trials]
+        fits = [name for name, alike in zip(names, same_tags, strict=True) if alike and can_be(name, word.tag)]
         if fits:
             changes.append((word.start, word.end, like_case(pick(fits, rng), caption[word.start : word.end])))
     return replaced_spans(caption, sorted(changes))
@@ -85,8 +85,8 @@ class SynonymVectors:
             size = min(2 * count + 2, len(self.words))
             near = np.argpartition(-cosines, size - 1, axis=1)[:, :size]
             for word, places, values in zip(part, near, cosines, strict=True):
-                ranked = sorted(places.tolist(), key=lambda place: (-values[place], place))
-                others = [self.words[p] for p in ranked if self.words[p].isalpha() and self.words[p] != word]
+                nearest_places = sorted(places.tolist(), key=lambda place: (-values[place], place))
+                others = [self.words[p] for p in nearest_places if self.words[p].isalpha() and self.words[p] != word]
                 nearest.append(tuple(others[:count]))
         return nearest
 
@@ -185,10 +185,11 @@ def _masked_proposals(
     import torch
 
     places = [place for place, target in enumerate(targets) if target]
-    masked = [replaced_spans(captions[p], [(t.start, t.end, tokenizer.mask_token) for t in targets[p]]) for p in places]
+    masks = [[(word.start, word.end, tokenizer.mask_token) for word in target] for target in targets]
+    masked_captions = [replaced_spans(captions[place], masks[place]) for place in places]
     longest = min(tokenizer.model_max_length, 512)
-    inputs = [tokenizer(text, truncation=True, max_length=longest)["input_ids"] for text in masked]
-    done: list[list[list[str]]] = [[] for _ in captions]
+    inputs = [tokenizer(text, truncation=True, max_length=longest)["input_ids"] for text in masked_captions]
+    proposals: list[list[list[str]]] = [[] for _ in captions]
     for batch in checkpoints.batches(inputs, len):
         ids = torch.tensor([inputs[n] for n in batch], device=model.device)
         with torch.inference_mode():
@@ -202,8 +203,8 @@ def _masked_proposals(
                 starts = [piece[1:] for piece in pieces if piece.startswith(("Ġ", "▁"))]
                 words = starts if starts else pieces
                 specials = tokenizer.all_special_tokens
-                done[places[n]].append([word for word in words if word.isalpha() and word not in specials])
-    return done
+                proposals[places[n]].append([word for word in words if word.isalpha() and word not in specials])
+    return proposals
 
 
 def _filled_masks(captions: list[str], targets: list[list[Word]], proposals: list[list[list[str]]]) -> list[str]:
@@ -218,15 +219,15 @@ def _filled_masks(captions: list[str], targets: list[list[Word]], proposals: lis
     ]
     changes: list[list[tuple[int, int, str]]] = [[] for _ in captions]
     for attempt in range(PROPOSED):
-        tried = [(row, word, words) for row, word, words in waiting if attempt < len(words)]
+        trials = [(row, word, words) for row, word, words in waiting if attempt < len(words)]
         spans = [
             (word.start, word.end, like_case(words[attempt], captions[row][word.start : word.end]))
-            for row, word, words in tried
+            for row, word, words in trials
         ]
-        rows = [row for row, _, _ in tried]
+        rows = [row for row, _, _ in trials]
         sentences = parse([replaced_spans(captions[row], [span]) for row, span in zip(rows, spans, strict=True)])
         waiting = []
-        for target, span, sentence in zip(tried, spans, sentences, strict=True):
+        for target, span, sentence in zip(trials, spans, sentences, strict=True):
             row, word, _ = target
             there = next((other for other in sentence.words if other.start == word.start), None)
             fits = there is not None and there.tag[:2] == word.tag[:2] and can_be(span[2], there.tag)
@@ -263,8 +264,8 @@ def swap_syn_wordnet(sentence: Sentence, rng: Generator, *, profile: str = "pape
         if names:
             options.append((place, names))
     count = how_many(0.1, sum(word.text[0].isalnum() for word in words))
-    drawn = [options[n] for n in sample(len(options), count, rng)] if options else ()
-    return _with_lemmas(sentence, {place: pick(names, rng) for place, names in drawn}, profile)
+    drawn_options = [options[n] for n in sample(len(options), count, rng)] if options else ()
+    return _with_lemmas(sentence, {place: pick(names, rng) for place, names in drawn_options}, profile)
 
 
 def _stands_alone(sentence: Sentence, place: int) -> bool:
@@ -321,9 +322,9 @@ def synonyms(word: Word, any_sense: bool = False) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for name in names if name.lower() != word.lemma))
     if not senses:
         return ()
-    stated = caption_senses().get((word.lemma, part))
-    if stated is not None:
-        return stated
+    synonyms_in_captions = caption_senses().get((word.lemma, part))
+    if synonyms_in_captions is not None:
+        return synonyms_in_captions
     first, uses = senses[0], [net.uses(word.lemma, part, sense) for sense in senses]
     if uses[0] < _MOSTLY * sum(uses):
         return ()
@@ -375,10 +376,10 @@ def back_trans(
 def translate(texts: list[str], tokenizer: Tokenizer, model: TorchModel) -> list[str]:
     """The best translation of each text by beam search. `texts`: any texts; cut at 128 tokens."""
     inputs = [tokenizer(text, truncation=True, max_length=_LONGEST)["input_ids"] for text in texts]
-    done = [""] * len(texts)
+    translations = [""] * len(texts)
     for batch in checkpoints.batches(inputs, len):
         ids = [inputs[n] for n in batch]
         outputs = checkpoints.outputs(ids, tokenizer, model, num_beams=_BEAMS, max_new_tokens=_LONGEST)
         for n, text in zip(batch, outputs, strict=True):
-            done[n] = text
-    return done
+            translations[n] = text
+    return translations

@@ -81,8 +81,8 @@ def sample(count: int, size: int, rng: Generator) -> list[int]:
         return list(range(count))
     if size == 1:
         return [int(rng.random() * count)]
-    left = list(range(count))
-    return sorted(left.pop(int(rng.random() * len(left))) for _ in range(size))
+    untried = list(range(count))
+    return sorted(untried.pop(int(rng.random() * len(untried))) for _ in range(size))
 
 
 def rewritten(sentence: Sentence, changes: Mapping[int, str], *, articles: bool = True) -> str:
@@ -95,10 +95,10 @@ def rewritten(sentence: Sentence, changes: Mapping[int, str], *, articles: bool 
     >>> rewritten(parse_one("A man runs"), {1: "actor", 2: "slowly runs"})
     'An actor slowly runs'
     """
-    caption, done, at = sentence.caption, "", 0
+    caption, new_caption, at = sentence.caption, "", 0
     for place, new in sorted(changes.items()):
         word = sentence.words[place]
-        before, new = done + caption[at : word.start], like_case(new, caption[word.start : word.end])
-        done = (fix_article(before, new or sentence.text(place + 1, place + 2)) if articles else before) + new
+        before, new = new_caption + caption[at : word.start], like_case(new, caption[word.start : word.end])
+        new_caption = (fix_article(before, new or sentence.text(place + 1, place + 2)) if articles else before) + new
         at = word.end if new else sentence.words[place + 1].start
-    return done + caption[at:]
+    return new_caption + caption[at:]

@@ -51,8 +51,8 @@ def defocus_blur(frame: Frame, severity: int, rng: np.random.Generator) -> Frame
     padded = cv2.copyMakeBorder(frame, pad, pad, pad, pad, cv2.BORDER_REFLECT_101)
     if softness > 0.3:  # a softness of .1 leaves 1 - 2e-22 of the weight where it is
         padded = cv2.GaussianBlur(padded, (3, 3), softness)
-    summed, area = _disk_sum(padded, radius)
-    rows = summed.reshape(padded.shape)[pad : pad + height, pad : pad + width]
+    disk_sums, area = _disk_sum(padded, radius)
+    rows = disk_sums.reshape(padded.shape)[pad : pad + height, pad : pad + width]
     return np.asarray(cv2.convertScaleAbs(np.ascontiguousarray(rows), alpha=1 / area), np.uint8)
 
 
@@ -152,6 +152,6 @@ def stretch(size: int, factor: float) -> tuple[float, float]:
     `round(middle * factor)`, of which the middle `size` are shown.
     """
     middle = math.ceil(size / factor)
-    stretched = max(round(middle * factor), size)
-    step = (middle - 1) / max(stretched - 1, 1)
-    return step, (size - middle) // 2 + (stretched - size) // 2 * step
+    new_size = max(round(middle * factor), size)
+    step = (middle - 1) / max(new_size - 1, 1)
+    return step, (size - middle) // 2 + (new_size - size) // 2 * step

@@ -23,10 +23,10 @@ QUALITY = (25, 18, 15, 10, 7)  # robustness paper, appendix A.1
 def jpeg(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
     """JPEG at quality 25, 18, 15, 10, 7 (robustness paper, appendix A.1); the pixels Pillow gives, bit for bit."""
     mirrored = cv2.cvtColor(frame, cv2.COLOR_RGB2BGR)
-    _, encoded = cv2.imencode(".jpg", mirrored, (cv2.IMWRITE_JPEG_QUALITY, QUALITY[severity - 1]))
+    _, jpeg_bytes = cv2.imencode(".jpg", mirrored, (cv2.IMWRITE_JPEG_QUALITY, QUALITY[severity - 1]))
     if _DECODES_RGB is not None:
-        return np.asarray(cv2.imdecode(encoded, _DECODES_RGB))
-    return np.asarray(cv2.cvtColor(cv2.imdecode(encoded, cv2.IMREAD_COLOR), cv2.COLOR_BGR2RGB), np.uint8)
+        return np.asarray(cv2.imdecode(jpeg_bytes, _DECODES_RGB))
+    return np.asarray(cv2.cvtColor(cv2.imdecode(jpeg_bytes, cv2.IMREAD_COLOR), cv2.COLOR_BGR2RGB), np.uint8)
 
 
 _DECODES_RGB: int | None = getattr(cv2, "IMREAD_COLOR_RGB", None)  # from OpenCV 4.11 on
@@ -98,21 +98,21 @@ def _code_group(frames: Frames, codec: str, quantiser: int) -> Frames:
     }  # fmt: skip
     decoder: Any = av.CodecContext.create(codec, "r")  # as the encoder
     decoder.thread_count = 1
-    decoded = []
+    pictures = []
     for position, picture in enumerate(frames):
         if (tall, wide) != (height, width):
             picture = cv2.copyMakeBorder(picture, 0, tall - height, 0, wide - width, cv2.BORDER_REPLICATE)
-        shown = av.VideoFrame.from_ndarray(picture, format="rgb24").reformat(format="yuv420p")
-        shown.pts = position
-        shown.time_base = encoder.time_base
-        for packet in encoder.encode(shown):
-            decoded += decoder.decode(packet)
+        video_frame = av.VideoFrame.from_ndarray(picture, format="rgb24").reformat(format="yuv420p")
+        video_frame.pts = position
+        video_frame.time_base = encoder.time_base
+        for packet in encoder.encode(video_frame):
+            pictures += decoder.decode(packet)
     for packet in encoder.encode(None):
-        decoded += decoder.decode(packet)
-    decoded += decoder.decode(None)
-    if len(decoded) != count:
-        raise RuntimeError(f"{codec} returned {len(decoded)} of {count} frames")
-    return np.stack([picture.to_ndarray(format="rgb24")[:height, :width] for picture in decoded])
+        pictures += decoder.decode(packet)
+    pictures += decoder.decode(None)
+    if len(pictures) != count:
+        raise RuntimeError(f"{codec} returned {len(pictures)} of {count} frames")
+    return np.stack([picture.to_ndarray(format="rgb24")[:height, :width] for picture in pictures])
 
 
 _MIN_SIDE = 16

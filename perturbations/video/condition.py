@@ -105,17 +105,17 @@ def perturb_frames(
 
         with torch.inference_mode():
             pixels = torch.from_numpy(np.ascontiguousarray(frames))
-            done = [
+            frame_parts = [
                 KERNELS[name](part.to(device), int(severity), islice(rngs, len(part)), **constants).cpu().numpy()
                 for part in pixels.split(max(1, ON_DEVICE_AT_ONCE // max(1, pixels[0].numel())))
             ]
-        return np.concatenate(done)
+        return np.concatenate(frame_parts)
     out: Frames | None = None
     for position, rng in enumerate(rngs):
-        changed = spec.function(np.ascontiguousarray(frames[position]), int(severity), rng, **constants)
+        new_frame = spec.function(np.ascontiguousarray(frames[position]), int(severity), rng, **constants)
         if out is None:
-            out = np.empty((len(frames), *changed.shape), dtype=np.uint8)
-        out[position] = changed
+            out = np.empty((len(frames), *new_frame.shape), dtype=np.uint8)
+        out[position] = new_frame
     assert out is not None
     return out
 
@@ -248,28 +248,28 @@ class VideoCondition:
             device: of `perturb_frames`.
         """
         key = self._key(**key)
-        sampled = _checked(indices, length)
-        spec, needed = self._needed(sampled, length, key)
+        sampled_indices = _checked(indices, length)
+        spec, source_indices = self._needed(sampled_indices, length, key)
         have = np.asarray(decoded_indices, dtype=np.int64)
-        at = np.minimum(np.searchsorted(have, needed), len(have) - 1)
-        if not np.array_equal(have[at], needed):
-            missing = needed[have[at] != needed]
+        at = np.minimum(np.searchsorted(have, source_indices), len(have) - 1)
+        if not np.array_equal(have[at], source_indices):
+            missing = source_indices[have[at] != source_indices]
             raise UsageError(f"{self.name}: frame {missing[0]} was not decoded; decode all frames of `sources`")
         if spec.acts == "frame":
             return perturb_frames(
-                decoded[at], sampled, self.name, self.severity,
+                decoded[at], sampled_indices, self.name, self.severity,
                 seed=self.seed, profile=self.profile, device=device, **key,
             )  # fmt: skip
         if spec.acts == "temporal":
             return decoded[at]
         if self.order == "sample_then_perturb":
             return perturb_clip(decoded[at], self.name, self.severity, profile=self.profile, **key)
-        out = np.empty((len(sampled), *decoded.shape[1:]), dtype=np.uint8)
-        for first, last in _groups(sampled):
+        out = np.empty((len(sampled_indices), *decoded.shape[1:]), dtype=np.uint8)
+        for first, last in _groups(sampled_indices):
             in_group = np.searchsorted(have, np.arange(first, last + 1))
             group = spec.function(decoded[in_group], self.severity, **spec.profiles.get(self.profile, {}))
-            inside = np.flatnonzero((sampled >= first) & (sampled <= last))
-            out[inside] = group[sampled[inside] - first]
+            inside = np.flatnonzero((sampled_indices >= first) & (sampled_indices <= last))
+            out[inside] = group[sampled_indices[inside] - first]
         return out
 
     def whole(self, frames: Frames, **key: Unpack[ClipKey]) -> Frames:
@@ -281,8 +281,8 @@ class VideoCondition:
         if spec.acts == "temporal":
             sampled_first = self.order == "sample_then_perturb"
             over = len(indices) if sampled_first else length
-            shown = index_map(self.name, over, self.severity, seed=self.seed, profile=self.profile, **key)
-            return spec, indices[shown] if sampled_first else shown[indices]
+            sources = index_map(self.name, over, self.severity, seed=self.seed, profile=self.profile, **key)
+            return spec, indices[sources] if sampled_first else sources[indices]
         if spec.acts == "codec" and self.order == "perturb_then_sample":
             return spec, np.concatenate([np.arange(first, last + 1) for first, last in _groups(indices)])
         return spec, indices
@@ -300,12 +300,12 @@ def _groups(indices: Indices) -> list[tuple[int, int]]:
 
 
 def _checked(indices: npt.ArrayLike, length: int) -> Indices:
-    checked = np.asarray(indices, dtype=np.int64)
-    if checked.ndim != 1 or not len(checked):
+    array = np.asarray(indices, dtype=np.int64)
+    if array.ndim != 1 or not len(array):
         raise UsageError("give at least one frame, as a list of indices")
-    if checked.min() < 0 or checked.max() >= length:
-        raise UsageError(f"frames must lie in 0..{length - 1}, not {checked.min()}..{checked.max()}")
-    return checked
+    if array.min() < 0 or array.max() >= length:
+        raise UsageError(f"frames must lie in 0..{length - 1}, not {array.min()}..{array.max()}")
+    return array
 
 
 PAIR_SEVERITY = 3  # of the visual side of every pair

@@ -61,10 +61,10 @@ def perturbed_clip(source: AnyPath, clip: Clip, condition: VideoCondition | None
         return read_video(source, clip.start, clip.end)
     if condition.scope == "video" and (clip.start is not None or clip.end is not None):
         index, key = index_of(source), _key(clip)
-        shown = np.arange(*index.span(clip.start, clip.end))
-        sources = condition.sources(shown, index.n_frames, **key)
-        frames = condition.frames(decode(source, sources.tolist()), sources, shown, index.n_frames, **key)
-        return DecodedClip(frames, index.fps, index.times[shown], int(shown[0]))
+        numbers = np.arange(*index.span(clip.start, clip.end))
+        sources = condition.sources(numbers, index.n_frames, **key)
+        frames = condition.frames(decode(source, sources.tolist()), sources, numbers, index.n_frames, **key)
+        return DecodedClip(frames, index.fps, index.times[numbers], int(numbers[0]))
     clean = read_video(source, clip.start, clip.end)
     return replace(clean, frames=condition.whole(clean.frames, **_key(clip)))
 

@@ -42,9 +42,9 @@ def impulse_noise(frame: Frame, severity: int, rng: np.random.Generator) -> Fram
     half = round(AMOUNT[severity - 1] / 2 * 65536)
     bits = random_bits(rng, frame)
     salt = np.negative((bits < half).view(np.uint8))
-    spared = np.negative((bits < 65536 - half).view(np.uint8))
+    pepper = np.negative((bits < 65536 - half).view(np.uint8))
     np.bitwise_or(frame, salt, out=salt)
-    return np.bitwise_and(salt, spared, out=salt)
+    return np.bitwise_and(salt, pepper, out=salt)
 
 
 @video_perturbation("speckle_noise", category="Noise", acts="frame")
@@ -113,20 +113,20 @@ def alias_tables(photons: int) -> tuple[Frame, Frame, Frame]:
     Gives the threshold of each column (of 256) and the two grey values it chooses between: the first below the
     threshold, the second from it on.
     """
-    left = np.stack([_grey_shares(value * photons / 255, photons) for value in range(256)])
+    shares = np.stack([_grey_shares(value * photons / 255, photons) for value in range(256)])
     tables = np.zeros((3, 256, 256), dtype=np.uint8)
     every = np.arange(256)
     for column in range(256):
         # The scarcest grey value goes in whole and the most plentiful one fills the column up; where the scarcest
         # would not fit, the most plentiful one fills the column alone.
-        small = np.where(left > 0, left, 1 << 20).argmin(axis=1)
-        large = left.argmax(axis=1)
-        share = left[every, small]
+        small = np.where(shares > 0, shares, 1 << 20).argmin(axis=1)
+        large = shares.argmax(axis=1)
+        share = shares[every, small]
         alone = (share >= 256) | (small == large)
         share = np.where(alone, 0, share)
         tables[:, every, column] = share, np.where(alone, large, small), large
-        left[every, small] -= share
-        left[every, large] -= 256 - share
+        shares[every, small] -= share
+        shares[every, large] -= 256 - share
     flat = tables.reshape(3, -1)
     return flat[0], flat[1], flat[2]
 

@@ -70,10 +70,10 @@ def freeze(
 
     Frame 0 is always kept. The frames that a higher severity keeps are among those of a lower one.
     """
-    shown = np.zeros(length, dtype=np.int64)
+    sources = np.zeros(length, dtype=np.int64)
     keep = rng.permutation(length)[: int(shares[severity - 1] * length)]
-    shown[keep] = keep
-    return np.maximum.accumulate(shown)
+    sources[keep] = keep
+    return np.maximum.accumulate(sources)
 
 
 @video_perturbation("reverse_sampling", category="Temporal", acts="temporal")

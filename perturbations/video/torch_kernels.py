@@ -48,8 +48,8 @@ def impulse_noise(frames: Tensor, severity: int, rngs: Rngs) -> Tensor:
     """Salt and pepper: `noise.impulse_noise` for uint8[T, H, W, 3] on a device."""
     half = round(noise.AMOUNT[severity - 1] / 2 * 65536)
     bits = _bits(frames, rngs)
-    salted = torch.where(bits < half, torch.full_like(frames, 255), frames)
-    return torch.where(bits < 65536 - half, salted, torch.zeros_like(frames))
+    salted_frames = torch.where(bits < half, torch.full_like(frames, 255), frames)
+    return torch.where(bits < 65536 - half, salted_frames, torch.zeros_like(frames))
 
 
 def speckle_noise(frames: Tensor, severity: int, rngs: Rngs) -> Tensor:
@@ -133,11 +133,11 @@ def translate(frames: Tensor, severity: int, rngs: Rngs, reach: Sequence[int] | 
     vertical = (height / tall, (height / tall - 1) / 2)
     across = (width / wide, (width / wide - 1) / 2)
     scaled = _resampled(planes, vertical, across, sizes=(tall, wide)).round().clamp(0, 255).to(torch.uint8)
-    cropped = []
+    crops = []
     for plane, rng in zip(scaled, rngs, strict=True):
         top, left = camera.crop_offset(severity, rng, reach, (tall, wide))
-        cropped.append(plane[:, top : top + camera.CROP, left : left + camera.CROP])
-    return torch.stack(cropped).permute(0, 2, 3, 1).contiguous()
+        crops.append(plane[:, top : top + camera.CROP, left : left + camera.CROP])
+    return torch.stack(crops).permute(0, 2, 3, 1).contiguous()
 
 
 # name of a perturbation -> its kernel: (uint8[T, H, W, 3], severity, generators, **constants) -> uint8[T, H', W', 3]
@@ -152,10 +152,10 @@ KERNELS: dict[str, Callable[..., Tensor]] = {
 
 def _kept_if_small(make: Callable[..., Table]) -> Callable[..., Table]:
     """Keeps the tables that a function makes, which has their sizes as its first arguments, but for large ones."""
-    cached = lru_cache(TABLES_KEPT)(make)
+    cached_table = lru_cache(TABLES_KEPT)(make)
 
     def table(rows: int, columns: int, *values: float, **options: Hashable) -> Table:
-        return (cached if rows * columns <= LARGEST_KEPT else make)(rows, columns, *values, **options)
+        return (cached_table if rows * columns <= LARGEST_KEPT else make)(rows, columns, *values, **options)
 
     return table
 
@@ -206,13 +206,13 @@ def _resampled(
 
 
 @_kept_if_small
-def _weights(size: int, resampled: int, step: float, offset: float, *, device: torch.device) -> Tensor:
+def _weights(size: int, new_size: int, step: float, offset: float, *, device: torch.device) -> Tensor:
     """The matrix of a bilinear resampling of a row of `size` pixels: float32[wanted, size]."""
-    at = step * np.arange(resampled) + offset
+    at = step * np.arange(new_size) + offset
     low = np.floor(at)
     share = at - low
-    matrix = np.zeros((resampled, size), np.float32)
-    every = np.arange(resampled)
+    matrix = np.zeros((new_size, size), np.float32)
+    every = np.arange(new_size)
     np.add.at(matrix, (every, np.clip(low, 0, size - 1).astype(int)), 1 - share)
     np.add.at(matrix, (every, np.clip(low + 1, 0, size - 1).astype(int)), share)
     return torch.from_numpy(matrix).to(device)

@@ -61,8 +61,8 @@ def damage(
     conditions = [VideoCondition(name, severity, profile, seed) for severity in SEVERITIES]
     if VIDEO[name].acts == "temporal":
         return [_temporal(condition, references) for condition in conditions]
-    shown = [clip for clip in references if clip.frames is not None]
-    return [_pictures(condition, shown) if shown else {} for condition in conditions]
+    with_frames = [clip for clip in references if clip.frames is not None]
+    return [_pictures(condition, with_frames) if with_frames else {} for condition in conditions]
 
 
 def equal_severities(name: str, profile: str = "paper") -> list[tuple[int, ...]]:
@@ -106,34 +106,34 @@ def summary(references: Sequence[Reference], *, profile: str = "paper", seed: in
 
 
 def _temporal(condition: VideoCondition, references: Sequence[Reference]) -> dict[str, float]:
-    moved, distinct = [], []
+    displacements, distinct = [], []
     for clip in references:
         every = np.arange(clip.length)
-        shown = index_map(
+        sources = index_map(
             condition.name, clip.length, condition.severity, seed=condition.seed, profile=condition.profile, **clip.key
         )
-        moved.append(np.abs(shown - every).mean())
-        distinct.append(len(np.unique(shown)))
+        displacements.append(np.abs(sources - every).mean())
+        distinct.append(len(np.unique(sources)))
     return {
-        "displacement": float(np.mean(moved)),
+        "displacement": float(np.mean(displacements)),
         "distinct": float(np.mean(distinct)),
-        "unchanged": float(np.mean(np.equal(moved, 0))),
+        "unchanged": float(np.mean(np.equal(displacements, 0))),
     }
 
 
 def _pictures(condition: VideoCondition, references: Sequence[Reference]) -> dict[str, float]:
     if VIDEO[condition.name].acts == "codec":  # the groups of pictures are not at hand: the samples are coded as a clip
         condition = replace(condition, order="sample_then_perturb")
-    values, unchanged = [], []
+    values, are_equal = [], []
     for clip in references:
         assert clip.frames is not None and clip.indices is not None
-        done = condition.frames(clip.frames, clip.indices, clip.indices, clip.length, **clip.key)
+        perturbed_frames = condition.frames(clip.frames, clip.indices, clip.indices, clip.length, **clip.key)
         clean = clip.frames
         if condition.name == "translate":  # a shaken crop is held against a steady one, at the mean of its offsets
             offset = round((8 * condition.severity - 1) / 2)
             size = scaled_size(*clean.shape[1:3])
             steady = middle(size) if condition.profile == "monotone" else (offset, offset)
             clean = np.stack([crop_at(frame, *steady) for frame in clean])
-        values.append(psnr(clean, done))
-        unchanged.append(np.array_equal(clean, done))
-    return {"psnr": float(np.mean(values)), "unchanged": float(np.mean(unchanged))}
+        values.append(psnr(clean, perturbed_frames))
+        are_equal.append(np.array_equal(clean, perturbed_frames))
+    return {"psnr": float(np.mean(values)), "unchanged": float(np.mean(are_equal))}

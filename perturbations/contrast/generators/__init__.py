@@ -30,8 +30,8 @@ def check_generator_options(name: str, options: GivenOptions) -> None:
     parameters = signature(GENERATORS[name]).parameters
     for key, value in options.items():
         if key not in parameters:
-            listed = sorted(parameters.keys() - {"chat"})
-            raise unknown_name(f"option of the generator {name}", key, listed)
+            names = sorted(parameters.keys() - {"chat"})
+            raise unknown_name(f"option of the generator {name}", key, names)
         default = parameters[key].default
         checked(Option(key, type(default), default, "", Flag(key)), value, f"the generator {name}")
 

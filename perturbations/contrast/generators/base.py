@@ -76,10 +76,10 @@ def of_each(
     texts: Sequence[str], lengths: Sequence[int], budget: int, run: Callable[[list[str]], list[T]]
 ) -> dict[str, T]:
     """What `run` makes of each text, in batches as of `in_batches`."""
-    done: dict[str, T] = {}
+    results_of: dict[str, T] = {}
     for batch, results in in_batches(lengths, budget, lambda batch: run([texts[n] for n in batch])):
-        done.update(zip([texts[n] for n in batch], results, strict=True))
-    return done
+        results_of.update(zip([texts[n] for n in batch], results, strict=True))
+    return results_of
 
 
 def tokens_a_batch(tokens: int | None, device: str) -> int:

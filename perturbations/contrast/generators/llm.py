@@ -74,8 +74,8 @@ class LocalChat:
             inputs = inputs.to(self._device)
             limits = {"max_new_tokens": self._max_new_tokens, "pad_token_id": self._tokenizer.pad_token_id}
             with torch.inference_mode():
-                generated = self._network.generate(**inputs, do_sample=False, **limits)
-            new = generated[:, inputs["input_ids"].shape[1] :]
+                tokens = self._network.generate(**inputs, do_sample=False, **limits)
+            new = tokens[:, inputs["input_ids"].shape[1] :]
             return list(self._tokenizer.batch_decode(new, skip_special_tokens=True))
 
         for batch, texts in in_batches(lengths, _BATCH_TOKENS, generate):
@@ -165,15 +165,15 @@ class ChatGenerator:
         for example, replacements in _EXAMPLES:
             lead.append({"role": "user", "content": example})
             lead.append({"role": "assistant", "content": json.dumps({"replacements": replacements})})
-        marked = [span.masked(f"[{span.caption[span.start : span.end]}]") for span in spans]
-        answers = self._chat.ask([[*lead, {"role": "user", "content": caption}] for caption in marked])
-        proposed = []
+        captions = [span.masked(f"[{span.caption[span.start : span.end]}]") for span in spans]
+        answers = self._chat.ask([[*lead, {"role": "user", "content": caption}] for caption in captions])
+        replacements_of = []
         for span, answer in zip(spans, answers, strict=True):
             words = parse(answer["text"])
             if words is None:
                 self.unreadable.append((span.caption, answer["text"]))
-            proposed.append((words or [])[: self._k])
-        return proposed
+            replacements_of.append((words or [])[: self._k])
+        return replacements_of
 
 
 def parse(answer: str) -> list[str] | None:

@@ -42,19 +42,19 @@ class MaskedGenerator:
     def propose(self, spans: Sequence[MaskedSpan]) -> list[list[str]]:
         """Up to k different replacements a span, the likeliest first. Equal inputs are run once."""
         mask = self._tokenizer.mask_token
-        masked = []  # of each span, masked captions with what stands before and after the mask within the span
+        masks_of = []  # of each span, masked captions with what stands before and after the mask within the span
         for span in spans:
             left, right = span.caption[span.start : span.head_start], span.caption[span.head_end : span.end]
             beside = [(span.masked(left + mask + right), left, right)] if left or right else []
-            masked.append([(span.masked(mask), "", ""), *beside])
-        texts = list(dict.fromkeys(text for masks in masked for text, _, _ in masks))
+            masks_of.append([(span.masked(mask), "", ""), *beside])
+        texts = list(dict.fromkeys(text for masks in masks_of for text, _, _ in masks))
         lengths = [len(self._tokenizer(text, truncation=True)["input_ids"]) for text in texts]
         fillings = of_each(texts, lengths, self._budget, self._batch)
-        merged = [
+        ranked_words = [
             sorted((-score, before + word + after) for text, before, after in masks for word, score in fillings[text])
-            for masks in masked
+            for masks in masks_of
         ]
-        return [list(dict.fromkeys(new for _, new in of_span))[: self._k] for of_span in merged]
+        return [list(dict.fromkeys(new for _, new in of_span))[: self._k] for of_span in ranked_words]
 
     def _batch(self, texts: list[str]) -> list[list[tuple[str, float]]]:
         import torch
@@ -64,12 +64,12 @@ class MaskedGenerator:
         # A mask beyond what the model reads is gone: its row gets no proposals.
         rows, places = is_mask.any(1), is_mask.int().argmax(1)
         words = self._words
-        allowed = torch.tensor(sorted(words), device=self._device)
+        word_tokens = torch.tensor(sorted(words), device=self._device)
         with torch.inference_mode():
             logits = self._model(**inputs).logits
             at_mask = logits[torch.arange(len(texts), device=self._device), places].float().log_softmax(-1)
-            top = at_mask[:, allowed].topk(min(self._k, len(allowed)))
-        numbers, scores = allowed[top.indices].tolist(), top.values.tolist()
+            top = at_mask[:, word_tokens].topk(min(self._k, len(word_tokens)))
+        numbers, scores = word_tokens[top.indices].tolist(), top.values.tolist()
         return [
             [(words[number], score) for number, score in zip(*predictions, strict=True)] if there else []
             for there, *predictions in zip(rows.tolist(), numbers, scores, strict=True)

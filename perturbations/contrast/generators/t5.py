@@ -59,25 +59,25 @@ class T5Generator:
 
         inputs = self._tokenizer(texts, padding=True, truncation=True, return_tensors="pt").to(self._device)
         with torch.inference_mode():
-            generated = self._model.generate(
+            tokens = self._model.generate(
                 **inputs, num_beams=self._beams, num_return_sequences=self._k, max_new_tokens=self._max_new_tokens,
                 do_sample=False, early_stopping=True,
             )  # fmt: skip
-        decoded = self._tokenizer.batch_decode(generated, skip_special_tokens=False)
-        fillings = [filling(text, self._tokenizer.pad_token, self._tokenizer.eos_token) for text in decoded]
+        outputs = self._tokenizer.batch_decode(tokens, skip_special_tokens=False)
+        fillings = [filling(text, self._tokenizer.pad_token, self._tokenizer.eos_token) for text in outputs]
         return [
             list(dict.fromkeys(new for new in fillings[first : first + self._k] if new))
             for first in range(0, len(fillings), self._k)
         ]
 
 
-def filling(decoded: str, *specials: str | None) -> str | None:
+def filling(output: str, *specials: str | None) -> str | None:
     """What stands between the first two sentinels, if it is one to three words.
 
     >>> filling("<pad><extra_id_0> standing up<extra_id_1> on</s>", "<pad>", "</s>"), filling("<extra_id_0> 2 ,</s>")
     ('standing up', None)
     """
-    _, _, after = decoded.partition(SENTINEL)
+    _, _, after = output.partition(SENTINEL)
     inside = after.partition("<extra_id_")[0]
     for special in specials:
         if special:

@@ -66,8 +66,8 @@ def tune_t5(
         raise UsageError("epochs, batch_size and save_every must be at least 1 and learning_rate above 0")
     root = Path(output)
     texts = sorted(set(captions))
-    hashed = blake2b(b"".join(text.encode("utf-8", "surrogatepass") + b"\0" for text in texts), digest_size=16)
-    identity = asdict(tuning) | {"captions": hashed.hexdigest(), "parser": PARSER}
+    digest_of_texts = blake2b(b"".join(text.encode("utf-8", "surrogatepass") + b"\0" for text in texts), digest_size=16)
+    identity = asdict(tuning) | {"captions": digest_of_texts.hexdigest(), "parser": PARSER}
     if (root / RECORD).is_file():
         record = dict(read_json(root / RECORD))
         other = [name for name, value in identity.items() if record.get(name) != value]
@@ -82,14 +82,14 @@ def tune_t5(
         slots = [slot for slot in verb_slots(sentence) if slot.rejection_reason is None]
         if slots:
             slot = slots[int(stream(tuning.seed, "tune-t5", "verb", text).integers(len(slots)))]
-            masked = text[: slot.start] + SENTINEL + text[slot.end :]
-            examples.append((masked, f"{SENTINEL} {text[slot.start : slot.end]} {END}"))
+            masked_caption = text[: slot.start] + SENTINEL + text[slot.end :]
+            examples.append((masked_caption, f"{SENTINEL} {text[slot.start : slot.end]} {END}"))
     if not examples:
         raise VideoContrastError(f"none of the {len(texts)} captions has a verb phrase to learn")
     with noticing_an_end():
         trainer = _trainer(root, tuning, examples, save_every)
-        used = {"captions_used": len(examples), "captions_without_verb": len(texts) - len(examples)}
-        return _train(trainer, identity | used, root, stop_after=stop_after, say=say)
+        counts = {"captions_used": len(examples), "captions_without_verb": len(texts) - len(examples)}
+        return _train(trainer, identity | counts, root, stop_after=stop_after, say=say)
 
 
 def _trainer(root: Path, tuning: Tuning, examples: Sequence[tuple[str, str]], save_every: int) -> Any:
@@ -135,8 +135,8 @@ def _train(trainer: Any, record: JsonObject, root: Path, *, stop_after: int | No
         def on_step_end(self, args: object, state: Any, control: Any, **others: object) -> None:
             """Asks for a checkpoint at the end, whichever it is."""
             self.first = state.global_step - 1 if self.first is None else self.first
-            done = stop_after is not None and state.global_step - self.first >= stop_after
-            if done or state.global_step == state.max_steps:
+            is_last = stop_after is not None and state.global_step - self.first >= stop_after
+            if is_last or state.global_step == state.max_steps:
                 control.should_log = control.should_save = control.should_training_stop = True
 
         def on_save(self, args: object, state: Any, control: Any, **others: object) -> None:

@@ -71,27 +71,27 @@ def proposals(
     return out
 
 
-def choose(proposed: Mapping[str, Sequence[Proposed]], *, seed: int = 0, kind: str = "") -> dict[str, Proposed]:
-    """One contrast a clip, for as many clips as can be evened: clip id -> the contrast, in the order of `proposed`.
+def choose(proposals: Mapping[str, Sequence[Proposed]], *, seed: int = 0, kind: str = "") -> dict[str, Proposed]:
+    """One contrast a clip, for as many clips as can be evened: clip id -> the contrast, in the order of `proposals`.
 
     Args:
-        proposed: clip id -> its contrasts.
+        proposals: clip id -> its contrasts.
         seed, kind: name the random stream.
     """
-    clips = sorted(clip for clip, options in proposed.items() if options)
-    options = [(number, option) for number, clip in enumerate(clips) for option in proposed[clip]]
+    clips = sorted(clip for clip, options in proposals.items() if options)
+    options = [(number, option) for number, clip in enumerate(clips) for option in proposals[clip]]
     if not options:
         return {}
     owner = np.array([number for number, _ in options])
     probability = _even(owner, len(clips), [_changes(option.contrast) for _, option in options])
     streams = Streams()
-    drawn: dict[str, Proposed] = {}
+    choices: dict[str, Proposed] = {}
     for number, clip in enumerate(clips):
         mine = np.flatnonzero(owner == number)
         at = np.searchsorted(np.cumsum(probability[mine]), streams.at(seed, "kinds-choose", kind, clip).random())
         if at < len(mine):
-            drawn[clip] = options[mine[at]][1]
-    return {clip: drawn[clip] for clip in proposed if clip in drawn}
+            choices[clip] = options[mine[at]][1]
+    return {clip: choices[clip] for clip in proposals if clip in choices}
 
 
 def _changes(contrast: Contrast) -> Counter[str]:
@@ -109,8 +109,8 @@ def _changes(contrast: Contrast) -> Counter[str]:
 
 def _even(owner: NDArray[np.int64], clips: int, changes: Sequence[Counter[str]]) -> NDArray[np.float64]:
     """`even` for one contrast a clip: of every feature that is frequent enough as much is put in as is taken out."""
-    seen = Counter(feature for change in changes for feature, n in change.items() if n)
-    number = {feature: at for at, feature in enumerate(sorted(f for f, n in seen.items() if n >= _SEEN))}
+    times = Counter(feature for change in changes for feature, n in change.items() if n)
+    number = {feature: at for at, feature in enumerate(sorted(f for f, n in times.items() if n >= _SEEN))}
     cells = [
         (row, number[feature], n) for row, change in enumerate(changes) for feature, n in change.items()
         if n and feature in number
@@ -135,10 +135,10 @@ def even(
     price = np.zeros(len(slack))
     probability = np.empty(len(owner))
     for _ in range(steps):
-        priced = weight * np.exp(-np.bincount(rows, price[columns] * signs, len(owner)).clip(-25.0, 25.0))
-        probability = priced / (np.bincount(owner, priced, len(none)) + none)[owner]
-        moved = probability[rows] * signs
-        net = np.bincount(columns, moved, len(slack))
-        size = np.bincount(columns, np.abs(moved), len(slack))
+        odds = weight * np.exp(-np.bincount(rows, price[columns] * signs, len(owner)).clip(-25.0, 25.0))
+        probability = odds / (np.bincount(owner, odds, len(none)) + none)[owner]
+        expected_changes = probability[rows] * signs
+        net = np.bincount(columns, expected_changes, len(slack))
+        size = np.bincount(columns, np.abs(expected_changes), len(slack))
         price += _RATE * np.sign(net) * np.maximum(np.abs(net) - slack * np.sqrt(size), 0.0) / (size + 1.0)
     return probability

@@ -53,8 +53,8 @@ def described(sentence: Sentence, place: int, lexicon: Lexicon) -> tuple[int, At
     noun = word.head
     if attribute is None or word.dep not in ("amod", "compound", "nmod") or not place < noun <= place + 3:
         return None
-    named = words[noun].tag.startswith("NNP") and not sentence.caption[words[noun].start].islower()
-    if not words[noun].is_noun or named:
+    is_name = words[noun].tag.startswith("NNP") and not sentence.caption[words[noun].start].islower()
+    if not words[noun].is_noun or is_name:
         return None
     if is_amount(sentence, noun):
         return (noun, attribute) if attribute.group in ("big", "small") and words[noun].lemma in _GROUPS else None
@@ -78,8 +78,8 @@ def suits(sentence: Sentence, noun: int, attribute: Attribute, lexicon: Lexicon)
         if lemma in _GROUPS and attribute.dimension == "size":
             return True
         young = attribute.dimension in _YOUNG and lemma in _YOUNG[attribute.dimension]
-        haired = attribute.adjective == "bald" and any(word.lemma == "hair" for word in sentence.words)
-        return "person" in attribute.classes and attribute.group not in _COLOURS and not (young or haired)
+        has_hair = attribute.adjective == "bald" and any(word.lemma == "hair" for word in sentence.words)
+        return "person" in attribute.classes and attribute.group not in _COLOURS and not (young or has_hair)
     if meaning is None or (attribute.adjective == "glass" and lemma not in _OF_GLASS):
         return False
     if lemma == "bag" and attribute.dimension == "material":  # "plastic bag" is one name
@@ -116,8 +116,8 @@ def alternatives(sentence: Sentence, noun: int, attribute: Attribute, lexicon: L
 
 def _distinct_attributes(attribute: Attribute, names: frozenset[str], lexicon: Lexicon) -> list[Attribute]:
     """The attributes of a set that nobody takes for another one."""
-    known = [lexicon.attributes[name] for name in sorted(names)]
-    return [o for o in known if o.group != attribute.group and frozenset((o.group, attribute.group)) not in _NEAR]
+    attributes = [lexicon.attributes[name] for name in sorted(names)]
+    return [o for o in attributes if o.group != attribute.group and frozenset((o.group, attribute.group)) not in _NEAR]
 
 
 def _attributive(sentence: Sentence, place: int, lexicon: Lexicon) -> list[Contrast]:
@@ -154,9 +154,9 @@ def _colour_of_clothes(sentence: Sentence, place: int, lexicon: Lexicon) -> list
 
 
 def _with_attributes(sentence: Sentence, place: int, others: list[Attribute], old: Attribute) -> list[Contrast]:
-    shaded = place > 0 and sentence.words[place - 1].text in _SHADES and old.group in _COLOURS
+    has_shade = place > 0 and sentence.words[place - 1].text in _SHADES and old.group in _COLOURS
     return [
-        replace_words(sentence, place - shaded, place + 1, other.adjective, unit=old.group, other=other.group)
+        replace_words(sentence, place - has_shade, place + 1, other.adjective, unit=old.group, other=other.group)
         for other in others
     ]
 
@@ -184,5 +184,5 @@ def _with_names(sentence: Sentence, place: int, names: tuple[str, ...]) -> list[
     word = sentence.words[place]
     own = next((alike for alike in names if word.lemma in alike.split("/")), None)
     others = [alike.split("/")[0] for alike in names if alike != own] if own else []
-    shown = {other: other if word.tag == "NN" else inflect(other, "NNS") for other in others}
-    return [replace_words(sentence, place, place + 1, shown[o], unit=word.lemma, other=o) for o in others]
+    form_of = {other: other if word.tag == "NN" else inflect(other, "NNS") for other in others}
+    return [replace_words(sentence, place, place + 1, form_of[o], unit=word.lemma, other=o) for o in others]

@@ -31,8 +31,8 @@ def _swapped_actions(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
             continue
         names = sentence.noun_key(doer), sentence.noun_key(other)
         one, two = core(sentence, doer), core(sentence, other)
-        compared = any(word.text == "like" for word in words[doer:other])
-        if compared or one is None or two is None or one[1] > two[0] or not alike(sentence, one, two):
+        is_comparison = any(word.text == "like" for word in words[doer:other])
+        if is_comparison or one is None or two is None or one[1] > two[0] or not alike(sentence, one, two):
             continue
         claims = [f"{a} {units[0]} {b} {units[1]}" for a, b in (names, names[::-1])]
         contrast = exchange(sentence, one, two, unit=claims[0], other=claims[1])

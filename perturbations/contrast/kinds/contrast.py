@@ -18,8 +18,8 @@ def replace_words(sentence: Sentence, first: int, last: int, new: str, *, unit: 
     `unit, other`: what the caption says, and what the contrast says instead, in dictionary form.
     """
     start, end = sentence.words[first].start, sentence.words[last - 1].end
-    text, start, old, shown = replaced(sentence.caption, start, end, new)
-    return Contrast(text, start, old, shown, unit, other)
+    text, start, old, new_words = replaced(sentence.caption, start, end, new)
+    return Contrast(text, start, old, new_words, unit, other)
 
 
 def change(sentence: Sentence, changes: list[Change], *, unit: str, other: str) -> Contrast:
@@ -28,36 +28,36 @@ def change(sentence: Sentence, changes: list[Change], *, unit: str, other: str) 
     "a" or "an" before a span fits what stands there afterwards. `changes`: spans that do not overlap.
     """
     words, caption = sentence.words, sentence.caption
-    taken = {place for first, last, _ in changes for place in range(first, last)}
+    places = {place for first, last, _ in changes for place in range(first, last)}
     changes = sorted(
         (first - 1, last, f"{article(new)} {new}")
-        if first and words[first - 1].text in ("a", "an") and first - 1 not in taken
+        if first and words[first - 1].text in ("a", "an") and first - 1 not in places
         else (first, last, new)
         for first, last, new in changes
     )
     spans = [(words[first].start, words[last - 1].end, new) for first, last, new in changes]
     start, end = spans[0][0], spans[-1][1]
-    changed = replaced_spans(caption[:end], spans)[start:]
-    new = like_case(changed, caption[start:end])
+    new_words = replaced_spans(caption[:end], spans)[start:]
+    new = like_case(new_words, caption[start:end])
     return Contrast(caption[:start] + new + caption[end:], start, caption[start:end], new, unit, other)
 
 
 def exchange(sentence: Sentence, first: Span, second: Span, *, unit: str, other: str) -> Contrast | None:
     """Two spans that change places; None where that changes nothing."""
     (a, b), (c, d) = sorted((first, second))
-    left = within(sentence.text(a, b), sentence.words[a].tag) if sentence.words[a].start == 0 else sentence.text(a, b)
+    one = within(sentence.text(a, b), sentence.words[a].tag) if sentence.words[a].start == 0 else sentence.text(a, b)
     right = sentence.text(c, d)
-    if b > c or left.lower() == right.lower():
+    if b > c or one.lower() == right.lower():
         return None
-    return change(sentence, [(a, b, right), (c, d, left)], unit=unit, other=other)
+    return change(sentence, [(a, b, right), (c, d, one)], unit=unit, other=other)
 
 
 def core(sentence: Sentence, noun: int) -> Span | None:
     """A noun with what stands before it, and with "of ..." behind a word of amount; None where "and" joins it."""
     if sentence.child(noun, "conj", "cc", "preconj") is not None or sentence.words[noun].dep == "conj":
         return None
-    left = [place for child in sentence.children_with(noun, *_BEFORE_NOUN) for place in sentence.subtree(child)]
-    first = min([place for place in left if place < noun], default=noun)
+    before = [place for child in sentence.children_with(noun, *_BEFORE_NOUN) for place in sentence.subtree(child)]
+    first = min([place for place in before if place < noun], default=noun)
     if any(sentence.words[place].dep in ("prep", "acl", "relcl", "punct") for place in range(first, noun)):
         return None
     return first, sentence.head_noun(noun) + 1
@@ -65,8 +65,8 @@ def core(sentence: Sentence, noun: int) -> Span | None:
 
 def alike(sentence: Sentence, first: Span, second: Span) -> bool:
     """Whether both of two spans begin with an article, a number or the like, or neither ("man and a woman")."""
-    determined = [sentence.words[span[0]].tag in ("DT", "CD", "PDT") for span in (first, second)]
-    return determined[0] == determined[1]
+    has_determiner = [sentence.words[span[0]].tag in ("DT", "CD", "PDT") for span in (first, second)]
+    return has_determiner[0] == has_determiner[1]
 
 
 def has_pronoun(sentence: Sentence, first: int = 0, last: int | None = None) -> bool:

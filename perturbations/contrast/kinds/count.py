@@ -91,8 +91,8 @@ def _quantity(sentence: Sentence, head: int) -> Quantity | None:
         return Quantity(before or 0, head + 2, noun, head, SEVERAL) if counts else None
     if sentence.head_noun(head) != head or (word.dep == "pobj" and words[word.head - 1].lemma in _GROUPS):
         return None
-    left = [n for child in sentence.children[head] for n in sentence.subtree(child) if n < head]
-    return _quantity_before(sentence, min(left, default=head), head)
+    places = [n for child in sentence.children[head] for n in sentence.subtree(child) if n < head]
+    return _quantity_before(sentence, min(places, default=head), head)
 
 
 def _quantity_before(sentence: Sentence, first: int, noun: int) -> Quantity | None:
@@ -126,8 +126,8 @@ def _with_value(sentence: Sentence, quantity: Quantity, value: str, side: str, l
     """A quantity with another value: with the noun's form, and its verbs'; None where more would change."""
     words, (first, last) = sentence.words, (quantity.first, quantity.last)
     if "one" not in (value, quantity.value) and SEVERAL not in (value, quantity.value):  # two -> three
-        shown = _DIGITS[_NUMBERS.index(value)] if words[first].text in _DIGITS else value
-        return replace_words(sentence, first, last, shown, unit=quantity.value, other=value)
+        new = _DIGITS[_NUMBERS.index(value)] if words[first].text in _DIGITS else value
+        return replace_words(sentence, first, last, new, unit=quantity.value, other=value)
     plural, was_plural = value != "one", quantity.value != "one"
     pronouns = _pronoun_changes(sentence, quantity, plural=plural)
     together = any(word.text in _TOGETHER for word in words) or (quantity.value == SEVERAL and side != "people")
@@ -174,12 +174,12 @@ def _is_owned(sentence: Sentence, quantity: Quantity, noun: int, lexicon: Lexico
         return False
     before, behind = sentence.child(noun, "det", "poss"), sentence.words[word.head].text
     definite = before is not None and sentence.words[before].text == "the"
-    worn = any(lexicon.is_a(meaning.category, kind) for kind in _OWNED)
-    if worn and (behind in ("in", "with", "wearing") or (plural and not definite)):
+    is_worn = any(lexicon.is_a(meaning.category, kind) for kind in _OWNED)
+    if is_worn and (behind in ("in", "with", "wearing") or (plural and not definite)):
         return plural or meaning.category not in ("footwear", "body_part")
     # What fits the fingers or a hand is size "t" or "h": "licks a lollipop".
-    held = meaning.size in "th" and meaning.category != "ball" and (word.dep == "dobj" or behind == "with")
-    return plural and before is not None and not definite and (held or word.lemma in _FOR_ONE)
+    is_held = meaning.size in "th" and meaning.category != "ball" and (word.dep == "dobj" or behind == "with")
+    return plural and before is not None and not definite and (is_held or word.lemma in _FOR_ONE)
 
 
 def _in_number(word: Word, *, plural: bool) -> str:
@@ -216,8 +216,8 @@ def _is_lone_subject(sentence: Sentence, noun: int) -> bool:
     if word.dep != "ROOT":
         return word.dep in ("nsubj", "nsubjpass") and sentence.words[word.head].is_verb
     behind = [sentence.words[child] for child in sentence.children[noun]]
-    modified = any(other.dep in ("acl", "prep") and other.text != "of" for other in behind)
-    if not modified or word.lemma in _PICTURES:
+    is_modified = any(other.dep in ("acl", "prep") and other.text != "of" for other in behind)
+    if not is_modified or word.lemma in _PICTURES:
         return False
     for at, other in enumerate(sentence.words[noun:], noun):  # a verb without a subject may be that of the noun
         verb = other.head if other.dep in ("aux", "auxpass") else at
@@ -245,8 +245,8 @@ def _is_counted_object(sentence: Sentence, quantity: Quantity, side: str) -> boo
     if quantity.first == quantity.last or words[quantity.first].text == "the":
         return False
     if words[quantity.head].dep == "dobj":
-        worn = sentence.particle(words[quantity.head].head) is not None and governor.lemma == "put"
-        return governor.lemma in _COUNTED_OBJECT and not worn
+        is_worn = sentence.particle(words[quantity.head].head) is not None and governor.lemma == "put"
+        return governor.lemma in _COUNTED_OBJECT and not is_worn
     picture = governor.text != "of" or words[governor.head].lemma in _PICTURES
     return bool(side) and governor.text in _WITH_PEOPLE and picture
 
@@ -258,8 +258,8 @@ def _is_joined_subject(sentence: Sentence, noun: int) -> bool:
     others = sentence.joined(first)
     if len(others) != 1 or words[first].dep not in ("nsubj", "ROOT") or words[first].tag != words[others[0]].tag:
         return False
-    joined = words[others[0] - 1].text != "and" and any(words[n].text == "and" for n in range(first, others[0]))
-    if not joined or words[first].lemma == words[others[0]].lemma:
+    has_and = words[others[0] - 1].text != "and" and any(words[n].text == "and" for n in range(first, others[0]))
+    if not has_and or words[first].lemma == words[others[0]].lemma:
         return False
     if words[first].dep == "ROOT":
         return any(words[n].tag == "VBG" for n in sentence.children_with(others[0], "acl"))

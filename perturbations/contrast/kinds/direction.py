@@ -68,8 +68,8 @@ def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
 def _is_direction(sentence: Sentence, at: int, size: int, way: Way, lexicon: Lexicon) -> bool:
     """Whether the words stand as a direction: behind one of the verbs and before one of the nouns that they need."""
     words, end = sentence.words, at + size
-    joined = at == 0 or words[at - 1].text in (_JOINED if size == 1 else _JOINED - {"the"})
-    if joined or _goes_on(sentence, end):
+    is_compound = at == 0 or words[at - 1].text in (_JOINED if size == 1 else _JOINED - {"the"})
+    if is_compound or _goes_on(sentence, end):
         return False
     caption = f" {' '.join(word.text for word in words)} "
     if _is_of_noun(sentence, at, size) or f" {way.other.removesuffix(' from')} " in caption:
@@ -97,9 +97,9 @@ def _goes_on(sentence: Sentence, end: int) -> bool:
     """Whether a direction goes on behind the word before `end`: "in front of", "up and down"."""
     words = sentence.words
     following = [word.text for word in words[end : end + 2]]
-    joined = len(following) == 2 and following[0] in ("and", "or")
+    has_and = len(following) == 2 and following[0] in ("and", "or")
     return (following[:1] == ["of"] and words[end - 1].text in _JOINED | set(_SETTINGS)) or (
-        joined and (following[1] in _JOINED or following[1] in ways())
+        has_and and (following[1] in _JOINED or following[1] in ways())
     )
 
 
@@ -123,8 +123,8 @@ def _stands_before(sentence: Sentence, end: int, classes: frozenset[str], lexico
     if words[noun].text in ("him", "her", "them", "me", "it"):
         return "people" in classes
     meaning = thing(sentence, noun, lexicon)
-    named = words[noun].lemma in classes or living(sentence, noun, lexicon) in classes
-    return named or (meaning is not None and any(lexicon.is_a(meaning.category, kind) for kind in classes))
+    is_named = words[noun].lemma in classes or living(sentence, noun, lexicon) in classes
+    return is_named or (meaning is not None and any(lexicon.is_a(meaning.category, kind) for kind in classes))
 
 
 def _is_no_setting(sentence: Sentence, at: int, way: Way, lexicon: Lexicon) -> bool:

@@ -49,8 +49,8 @@ def _other_number(sentence: Sentence, at: int, lexicon: Lexicon) -> list[Contras
         return []
     meaning = thing(sentence, noun, lexicon)
     acts = words[noun].dep in ("nsubj", "ROOT") and living(sentence, noun, lexicon)
-    counted = acts or (meaning and lexicon.is_a(meaning.category, "vehicle"))
-    if not counted and words[noun].text not in ("time", "attempt", "jump", "throw", "shot", "car"):
+    can_be_counted = acts or (meaning and lexicon.is_a(meaning.category, "vehicle"))
+    if not can_be_counted and words[noun].text not in ("time", "attempt", "jump", "throw", "shot", "car"):
         return []
     if at and (words[at - 1].tag == "PRP$" or words[at - 1].text == "a"):
         return []
@@ -70,8 +70,8 @@ def _other_time(sentence: Sentence, at: int) -> list[Contrast]:
         return []
     others = [other for other in _TIMES if other != words[at].text]
     out = [replace_words(sentence, at, at + 1, other, unit=words[at].text, other=other) for other in others]
-    swapped = _swapped_around_preposition(sentence, at) if participle else None
-    return [*out, swapped] if swapped is not None else out
+    exchange = _swapped_around_preposition(sentence, at) if participle else None
+    return [*out, exchange] if exchange is not None else out
 
 
 def _opens_clause(sentence: Sentence, at: int) -> bool:
@@ -105,8 +105,8 @@ def _sequences(sentence: Sentence) -> list[Contrast]:
     stops = [*(_conjunction_start(sentence, verb) for verb in verbs[1:]), stop]
     out = []
     for first, second, stop, end in zip(verbs, verbs[1:], stops, stops[1:], strict=False):
-        joined = [word.text for word in words[stop:second]]
-        if joined.count("then") != 1 or not _comparable(sentence, first, second):
+        words_between = [word.text for word in words[stop:second]]
+        if words_between.count("then") != 1 or not _comparable(sentence, first, second):
             continue
         own = sentence.child(second, "nsubj") is not None
         end = stops[-1] if own else end
@@ -175,9 +175,9 @@ def _clause_text(sentence: Sentence, action: _Action, tag: str) -> str:
     """The words of an action with its verbs in another form."""
     words, own = sentence.words, sentence.words[action.first].tag
     forms = (own, "VB", "VBP") if own in ("VBZ", "VBP") else (own,)
-    changed = [n for n in sentence.joined(action.verb) if words[n].tag in forms] + [action.first] if tag != own else []
+    verbs = [n for n in sentence.joined(action.verb) if words[n].tag in forms] + [action.first] if tag != own else []
     parts = []
     for at in range(action.first, action.end):
-        shown = words[at].text if at == action.first and words[at].start == 0 else sentence.text(at, at + 1)
-        parts.append(inflect(words[at].lemma, tag) if at in changed else shown)
+        text = words[at].text if at == action.first and words[at].start == 0 else sentence.text(at, at + 1)
+        parts.append(inflect(words[at].lemma, tag) if at in verbs else text)
     return re.sub(r" (?=[,.]|'s\b|n't\b)", "", " ".join(parts)).rstrip(" ,")

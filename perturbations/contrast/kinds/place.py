@@ -28,8 +28,8 @@ def _parsed_set(line: str) -> _Set:
     members = []
     for text in places.split(", "):
         own, _, names = text.rpartition(" ") if text.split()[0].split("|")[0] in ("on", "in", "at") else ("", "", text)
-        allowed = own.split("|") if own else prepositions.split(",")
-        members.append(_Place(tuple(names.split("/")), tuple(allowed), bool(own)))
+        own_prepositions = own.split("|") if own else prepositions.split(",")
+        members.append(_Place(tuple(names.split("/")), tuple(own_prepositions), bool(own)))
     return frozenset() if verbs == "*" else frozenset(verbs.split(",")), tuple(members)
 
 
@@ -96,15 +96,15 @@ def _relocated(sentence: Sentence, noun: int, before: tuple[int, str, str], *, o
     `before`: where the words behind the preposition begin, the preposition, and the article. `old`: the place's name.
     """
     (behind, preposition, article), name = before, place.names[0]
-    shown = place.prepositions[0] if place.own else preposition
+    new_preposition = place.prepositions[0] if place.own else preposition
     new_article = "the" if name in _ONLY_THE or not article else article
     if name == "stage" and article in ("", "the"):  # "on stage", "on the floor"
         new_article = ""
     start, new = behind + bool(article), name
     if new_article.replace("an", "a") != article.replace("an", "a"):
         start, new = behind, f"{new_article} {name}".strip()
-    if shown != preposition:
-        start, new = behind - len(preposition.split()), f"{shown} {new_article} {name}"
+    if new_preposition != preposition:
+        start, new = behind - len(preposition.split()), f"{new_preposition} {new_article} {name}"
     return replace_words(sentence, start, noun + 1, new, unit=old, other=name)
 
 
@@ -142,8 +142,8 @@ def _may_happen_at(sentence: Sentence, place: str, noun: int, lexicon: Lexicon) 
     if (in_car and not lemmas <= _IN_CAR) or (place in ("fridge", "freezer") and not lemmas & _COOL):
         return False
     classes = _other_classes(sentence, noun, lexicon)
-    known = lexicon.places.get(place)
-    if known is not None and known.setting == "outdoor" and classes & _INDOORS:
+    entry = lexicon.places.get(place)
+    if entry is not None and entry.setting == "outdoor" and classes & _INDOORS:
         return False
     fitting = _fitting_places(sentence, classes, lexicon)
     return not fitting or place in fitting

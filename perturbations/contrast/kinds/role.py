@@ -20,8 +20,8 @@ _GIVEN = _POINTED | set("give hand read show throw pass bring offer serve kick t
 
 def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
     """Doer and undergoer of an action change places, where both can do it and it is not mutual."""
-    swapped = (_role_swap(sentence, verb, lexicon) for verb in sentence.verbs if not sentence.is_negated(verb))
-    return [contrast for contrast in swapped if contrast is not None]
+    swaps = (_role_swap(sentence, verb, lexicon) for verb in sentence.verbs if not sentence.is_negated(verb))
+    return [contrast for contrast in swaps if contrast is not None]
 
 
 def _role_swap(sentence: Sentence, verb: int, lexicon: Lexicon) -> Contrast | None:
@@ -52,9 +52,10 @@ def _both_could(sentence: Sentence, unit: str, parties: tuple[int, int], lexicon
     if not all(sides):
         return False
     if not unit.endswith(" to"):
-        seen = unit in _TO_PEOPLE or any(action.is_visible for action in lexicon.actions(unit))
+        if unit not in _TO_PEOPLE and not any(action.is_visible for action in lexicon.actions(unit)):
+            return False
         doer, undergoer = (name.rpartition(" ")[2] for name in names)
-        if not seen or unit.partition(" ")[0] in _MUTUAL or not (to_anybody or lexicon.fits(unit, undergoer, doer)):
+        if unit.partition(" ")[0] in _MUTUAL or not (to_anybody or lexicon.fits(unit, undergoer, doer)):
             return False
     if sides[0] == sides[1]:
         return sides[0] != "people" or not {"person", "people"} & set(names)  # "a man" is a person, too
@@ -98,5 +99,5 @@ def _is_bound(sentence: Sentence, span: tuple[int, int]) -> bool:
     """Whether a noun phrase is a name, says who by another ("another man", "a dummy of a man"), or nobody who acts."""
     words = sentence.words[slice(*span)]
     part = span[1] < len(sentence) and sentence.words[span[1]].text == "of"
-    named = any(word.tag == "NNP" or word.text in _RELATIVE or word.lemma in _RELATIVE for word in words)
-    return part or named or has_pronoun(sentence, *span)
+    is_name = any(word.tag == "NNP" or word.text in _RELATIVE or word.lemma in _RELATIVE for word in words)
+    return part or is_name or has_pronoun(sentence, *span)
