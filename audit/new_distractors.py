@@ -17,10 +17,10 @@ from video_contrast.perturbations.contrast.kinds import RULES, proposals
 from video_contrast.perturbations.contrast.lexicon import load_lexicon
 from video_contrast.perturbations.contrast.proposal import Kind
 from video_contrast.perturbations.english import Sentence, parse
-from video_contrast.perturbations.english.caption_store import user_store
 from video_contrast.perturbations.english.gender import PRONOUNS
 from video_contrast.perturbations.english.language import unfit
 from video_contrast.perturbations.english.lexicon import has_class, words_of
+from video_contrast.perturbations.english.parse import user_store
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import stream
 

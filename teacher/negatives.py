@@ -36,8 +36,8 @@ from video_contrast.perturbations.contrast.generate import IMPROBABLE
 from video_contrast.perturbations.contrast.generators.llm import UNREADABLE
 from video_contrast.perturbations.contrast.kinds import RULES
 from video_contrast.perturbations.english import PARSER
-from video_contrast.perturbations.english.caption_store import parse_cache
 from video_contrast.perturbations.english.language import LEAST, function_share
+from video_contrast.perturbations.english.parse import parse_cache
 from video_contrast.seeds import Streams, digest
 from video_contrast.storage import SetFolder
 from video_contrast.teacher.negative_recipe import (

@@ -43,8 +43,8 @@ from video_contrast.perturbations.contrast.judge import Judge
 from video_contrast.perturbations.contrast.judge_votes import trained_judges
 from video_contrast.perturbations.contrast.kinds import RULES
 from video_contrast.perturbations.contrast.proposal import Kind
-from video_contrast.perturbations.english.caption_store import parse_cache
 from video_contrast.perturbations.english.language import NotEnglish
+from video_contrast.perturbations.english.parse import parse_cache
 from video_contrast.rows import Row
 from video_contrast.storage.set_folder import Facts
 

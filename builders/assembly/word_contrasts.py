@@ -38,8 +38,8 @@ from video_contrast.perturbations.contrast.lexicon import load_lexicon
 from video_contrast.perturbations.contrast.proposal import GENERATOR, Kind, Proposal, RejectedEdit
 from video_contrast.perturbations.contrast.select import SMALL, variety
 from video_contrast.perturbations.english import parse
-from video_contrast.perturbations.english.caption_store import user_store
 from video_contrast.perturbations.english.language import unfit
+from video_contrast.perturbations.english.parse import user_store
 from video_contrast.pretrained import device_of
 from video_contrast.seeds import Streams
 from video_contrast.storage.set_folder import Facts

@@ -23,7 +23,7 @@ from video_contrast.builders.sources.caption_table import DEFAULT, CaptionTable,
 from video_contrast.builders.sources.clip_rows import read_splits
 from video_contrast.builders.sources.msrvtt import MsrVttFolder
 from video_contrast.options import Range
-from video_contrast.perturbations.english.caption_store import parse_cache
+from video_contrast.perturbations.english.parse import parse_cache
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.storage.set_folder import Facts
 

@@ -15,16 +15,16 @@ from typing import NamedTuple, get_args
 
 from video_contrast.errors import UsageError, check_names
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, count, shipped_counts
-from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReading
 from video_contrast.perturbations.contrast.edit import Edit
 from video_contrast.perturbations.contrast.evidence import Evidence
-from video_contrast.perturbations.contrast.features import VerbFeatures, object_slot_features
 from video_contrast.perturbations.contrast.generators.base import CaptionGenerator
 from video_contrast.perturbations.contrast.generators.llm import UNREADABLE
-from video_contrast.perturbations.contrast.judge import Judge, load_judge, threshold
+from video_contrast.perturbations.contrast.judge import Judge, VerbFeatures, load_judge, object_slot_features, threshold
 from video_contrast.perturbations.contrast.proposal import (
     GENERATOR,
+    CaptionReading,
     ClipProposals,
+    ClipReading,
     Kind,
     Proposal,
     RejectedEdit,

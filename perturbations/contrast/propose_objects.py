@@ -4,15 +4,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReading
 from video_contrast.perturbations.contrast.evidence import Evidence, largest
-from video_contrast.perturbations.contrast.features import (
+from video_contrast.perturbations.contrast.judge import (
+    Judge,
     object_caption_features,
     object_choice_features,
     object_slot_features,
 )
-from video_contrast.perturbations.contrast.judge import Judge
-from video_contrast.perturbations.contrast.proposal import ClipProposals, Features, Proposal, Trial
+from video_contrast.perturbations.contrast.proposal import (
+    CaptionReading,
+    ClipProposals,
+    ClipReading,
+    Features,
+    Proposal,
+    Trial,
+)
 from video_contrast.perturbations.contrast.slots import PERSON, SAYS_LITTLE, ThingKey, ThingSlot
 from video_contrast.perturbations.english.forms import inflect_name, is_noun, lemma
 from video_contrast.perturbations.english.lexicon import words_of

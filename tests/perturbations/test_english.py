@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.english import Sentence, parse, parse_one
-from video_contrast.perturbations.english.caption_store import CaptionStore
 from video_contrast.perturbations.english.forms import fix_article, inflect, lemma, verb_tags, within
 from video_contrast.perturbations.english.lexicon import has_class, words_of
+from video_contrast.perturbations.english.parse import CaptionStore
 
 # The package's module, which the function of the same name hides.
 parse_module = __import__("sys").modules["video_contrast.perturbations.english.parse"]

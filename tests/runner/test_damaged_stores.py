@@ -1,6 +1,7 @@
 """What is kept between runs is checked when it is read: what was damaged since is named, set aside and made anew."""
 
 import sqlite3
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -11,8 +12,7 @@ import runner_set
 
 import video_contrast
 from video_contrast.chat_model import AnswerStore
-from video_contrast.perturbations.english import caption_store
-from video_contrast.perturbations.english.caption_store import CaptionStore
+from video_contrast.perturbations.english.parse import CaptionStore
 from video_contrast.runner.embedding_store import Store
 from video_contrast.runner.kinds.base import ScoreResult
 from video_contrast.runner.score_pairs import PairResults
@@ -184,7 +184,7 @@ def test_a_store_that_another_process_keeps_busy_stops_nothing(
 ) -> None:
     store = CaptionStore(tmp_path / "captions.sqlite", "upper")
     store.write({"a man": "A MAN"})
-    monkeypatch.setattr(caption_store, "_PATIENCE", 0.05)
+    monkeypatch.setattr(sys.modules[CaptionStore.__module__], "_PATIENCE", 0.05)
     with closing(sqlite3.connect(store.path or "")) as other:
         other.execute("BEGIN EXCLUSIVE")
         assert store.read(["a man"]) == {}
