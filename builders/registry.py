@@ -29,7 +29,7 @@ from video_contrast.storage.set_folder import Facts
 
 if TYPE_CHECKING:
     from video_contrast.builders.assembly.review import Card
-    from video_contrast.builders.assembly.word_contrasts import Chosen
+    from video_contrast.builders.assembly.word_contrasts import Choices
     from video_contrast.builders.blocks.cluster_options import ClusterOptions
     from video_contrast.perturbations.contrast.generate import ProposedContrasts
     from video_contrast.perturbations.contrast.proposal import Kind
@@ -164,7 +164,7 @@ class BlockSource(ABC):
         return {}
 
     @abstractmethod
-    def build(self, folder: str, number: int, block: CorpusBlock, chosen: "Mapping[Kind, Chosen]") -> BuiltSet:
+    def build(self, folder: str, number: int, block: CorpusBlock, choices: "Mapping[Kind, Choices]") -> BuiltSet:
         """The tables of a block; a config without items is absent, and named in `facts["left_out"]`."""
 
     def finish(self, folder: str, blocks: int, output: Path) -> None:  # noqa: B027  nothing, by default

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, cast
 from video_contrast.addresses import is_remote, open_binary, state_of, write_bytes
 from video_contrast.builders.assembly.captioned_clip import Attempt
 from video_contrast.builders.assembly.sharding import spread, world_size
-from video_contrast.builders.assembly.word_contrasts import Chosen, KindContrasts, WordEdits
+from video_contrast.builders.assembly.word_contrasts import Choices, KindContrasts, WordEdits
 from video_contrast.builders.blocks.block_build import build_blocks
 from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut
 from video_contrast.builders.sources.caption_table import read_files, table_files
@@ -258,7 +258,7 @@ class NegativeBlocks(BlockSource):
             row = retrieval_row(id="", video_id="", video_path="", captions=["a man sits down"])
             self._negatives(attempts_of([row]), folder, 0)
 
-    def build(self, folder: str, number: int, block: CorpusBlock, chosen: Mapping[Kind, Chosen]) -> BuiltSet:
+    def build(self, folder: str, number: int, block: CorpusBlock, choices: Mapping[Kind, Choices]) -> BuiltSet:
         """The items of a block; what was rejected is kept for `finish`."""
         with open_binary(_part(folder, "clips", number)) as handle:
             rows: list[RetrievalRow] = [json.loads(line) for line in handle]
@@ -322,8 +322,8 @@ class NegativeBlocks(BlockSource):
                 for of_caption, edits in zip(negatives, edits_of(source, attempts, count), strict=True):
                     of_caption += [(edit, source.kind) for edit in edits]
                 if isinstance(source, WordEdits):
-                    reasons = [RejectedEdit(text, why, _rule(why)) for text, why in source.explained.items()]
-                    for entry in (*source.rejected, *reasons):
+                    reasons = [RejectedEdit(text, why, _rule(why)) for text, why in source.reason_of.items()]
+                    for entry in (*source.rejected_edits, *reasons):
                         rejected.setdefault(json.dumps(entry), entry._asdict())
         return negatives, list(rejected.values())
 

@@ -152,7 +152,7 @@ class ClipContrasts:
     """The contrasts of a set of clips, and the counts that a card shows."""
 
     edits: dict[str, tuple[int, list[Edit]]] = field(default_factory=dict)  # clip id -> caption number, contrasts
-    tried: Counter[str] = field(default_factory=Counter)  # captions by the generator's reasons
+    reasons: Counter[str] = field(default_factory=Counter)  # captions by the generator's reasons
     base: int = 0  # clips with a contrast whose base caption could be contrasted
     clips: int = 0  # all clips
     # Clip id -> caption number and contrast of everything that a person may choose from, best first.
@@ -160,9 +160,9 @@ class ClipContrasts:
 
     def counts(self) -> Facts:
         """Counts by reason for a card: of clips, of captions, and of the generator's candidates."""
-        tried = dict(sorted(self.tried.items()))
-        candidates = {name.removeprefix(CANDIDATES): n for name, n in tried.items() if name.startswith(CANDIDATES)}
-        captions = {reason: n for reason, n in tried.items() if not reason.startswith(CANDIDATES)}
+        reasons = dict(sorted(self.reasons.items()))
+        candidates = {name.removeprefix(CANDIDATES): n for name, n in reasons.items() if name.startswith(CANDIDATES)}
+        captions = {reason: n for reason, n in reasons.items() if not reason.startswith(CANDIDATES)}
         counts: Facts = {"clips": self.clips, "covered": len(self.edits), "not_covered": self.clips - len(self.edits)}
         return counts | {"captions_tried": captions} | ({"candidates": candidates} if candidates else {})
 
@@ -190,9 +190,9 @@ def contrast_clips(
     num_proc = 1 if getattr(generator, "on_gpu", False) else num_proc
     contrasts = ClipContrasts(clips=len(clips))
     task = partial(_rounds, generator, seed, caption, per_caption)
-    for edits, tried, base in spread(task, clips, num_proc=num_proc):
+    for edits, reasons, base in spread(task, clips, num_proc=num_proc):
         contrasts.edits.update(edits)
-        contrasts.tried.update(tried)
+        contrasts.reasons.update(reasons)
         contrasts.base += base
     contrasts.candidates = {name: [(index, edit) for edit in own] for name, (index, own) in contrasts.edits.items()}
     return contrasts
@@ -201,32 +201,32 @@ def contrast_clips(
 def _rounds(
     generator: ContrastGenerator, seed: int, caption: CaptionChoice, per_caption: int, clips: Sequence[CaptionedClip]
 ) -> tuple[dict[str, tuple[int, list[Edit]]], Counter[str], int]:
-    contrasted: dict[str, tuple[int, list[Edit]]] = {}
-    tried: Counter[str] = Counter()
+    edits_of: dict[str, tuple[int, list[Edit]]] = {}
+    reason_counts: Counter[str] = Counter()
     base = 0
-    for rank, attempts in enumerate(rounds(clips, seed, caption, contrasted)):
+    for rank, attempts in enumerate(rounds(clips, seed, caption, edits_of)):
         edits, reasons = generator(attempts)
-        tried.update(reasons)
+        reason_counts.update(reasons)
         for attempt, proposals in zip(attempts, edits, strict=True):
             different = distinct(attempt, proposals)
             if len(different) >= per_caption:
-                contrasted[attempt.clip.id] = (attempt.index, different[:per_caption])
+                edits_of[attempt.clip.id] = (attempt.index, different[:per_caption])
                 base += rank == 0
             elif proposals:
                 # Proposed, but too few are left that differ from each other and from every caption of the clip.
-                tried["says_what_a_caption_says" if per_caption == 1 else "too_few_different_contrasts"] += 1
-    return contrasted, tried, base
+                reason_counts["says_what_a_caption_says" if per_caption == 1 else "too_few_different_contrasts"] += 1
+    return edits_of, reason_counts, base
 
 
 def rounds(
-    clips: Sequence[CaptionedClip], seed: int, caption: CaptionChoice, done: Container[str]
+    clips: Sequence[CaptionedClip], seed: int, caption: CaptionChoice, finished_ids: Container[str]
 ) -> Iterator[list[Attempt]]:
-    """Yields a caption of each clip, in their seeded order, a round; clips that are `done` are in no further one."""
+    """Yields a caption of each clip, in their seeded order, a round; clips of `finished_ids` are in no further one."""
     streams = Streams()
     orders = {clip.id: clip.caption_order(seed, streams) for clip in clips}
     for rank in range(1 if caption == "base" else max(map(len, orders.values()), default=0)):
-        left = (clip for clip in clips if clip.id not in done and rank < len(clip.captions))
-        if attempts := [Attempt(clip, orders[clip.id][rank]) for clip in left]:
+        open_clips = (clip for clip in clips if clip.id not in finished_ids and rank < len(clip.captions))
+        if attempts := [Attempt(clip, orders[clip.id][rank]) for clip in open_clips]:
             yield attempts
 
 

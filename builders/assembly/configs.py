@@ -183,13 +183,13 @@ def existing(path: str | Path, what: str, option: str) -> Path:
     return Path(path)
 
 
-def select_splits(names: str, known: Mapping[str, object]) -> list[str]:
+def select_splits(names: str, splits: Mapping[str, object]) -> list[str]:
     """The splits named in an option, comma-separated. Raises UsageError: one is not there; lists those that are."""
-    selected = [name.strip() for name in names.split(",") if name.strip()]
-    for name in selected:
-        if name not in known:
-            raise UsageError(f"--splits: no split {name!r}; there are {', '.join(known)}")
-    return selected
+    split_names = [name.strip() for name in names.split(",") if name.strip()]
+    for name in split_names:
+        if name not in splits:
+            raise UsageError(f"--splits: no split {name!r}; there are {', '.join(splits)}")
+    return split_names
 
 
 @parse_cache()
@@ -211,10 +211,11 @@ def build_configs(
     captions are of another language (not where `optional`); VideoContrastError: no named config has an item; the
     message gives the counts by reason.
     """
-    built = BuiltSet(name, {}, {**facts, "seed": plan.options.seed, "configs": {}})
-    named = [config for config in configs if config in plan.contrasts]
+    dataset = BuiltSet(name, {}, {**facts, "seed": plan.options.seed, "configs": {}})
+    contrast_configs = [config for config in configs if config in plan.contrasts]
     if plan.ticks:
-        plan = replace(plan, ticks=known_ticks(plan.ticks, list(chain.from_iterable(splits.values())), named))
+        clips = list(chain.from_iterable(splits.values()))
+        plan = replace(plan, ticks=known_ticks(plan.ticks, clips, contrast_configs))
     may_be_empty = optional or len(configs) > 1  # of several configs, those that have items are built
     items: dict[str, list[RandomItem]] = {}
     counts: dict[str, dict[str, int]] = {}
@@ -222,27 +223,27 @@ def build_configs(
         for split, of_split in splits.items():
             items[split], reasons = random_items(of_split, seed=plan.options.seed)
             counts[split] = dict(sorted(reasons.items()))
-    contrasts = _Contrasting(built, plan, splits, items, counts)
+    contrasts = _Contrasting(dataset, plan, splits, items, counts)
     for config in configs:
         if config == "retrieval":
-            built.add_config(config, *retrieval_config(retrieval_splits or splits), optional=may_be_empty)
+            dataset.add_config(config, *retrieval_config(retrieval_splits or splits), optional=may_be_empty)
         elif config == "random_mc":
-            built.add_config(config, *random_config(items, counts), optional=may_be_empty)
+            dataset.add_config(config, *random_config(items, counts), optional=may_be_empty)
         elif config in plan.contrasts or config == "contrast_mc":
             try:
                 tables, config_facts = contrasts.config(config)
             except NotEnglish as error:
                 if not optional:
                     raise
-                built.leave_out(config, str(error))
+                dataset.leave_out(config, str(error))
                 continue
-            built.add_config(config, tables, config_facts, optional=may_be_empty, hint=contrasts.hint(config))
+            dataset.add_config(config, tables, config_facts, optional=may_be_empty, hint=contrasts.hint(config))
         elif config in plan.missing:
-            built.leave_out(config, plan.missing[config], optional=optional)
-    empty = built.facts.get("left_out", {})
+            dataset.leave_out(config, plan.missing[config], optional=optional)
+    empty = dataset.facts.get("left_out", {})
     if configs and not optional and empty.keys() >= set(configs):
         raise VideoContrastError("\n".join(empty.values()))
-    return built
+    return dataset
 
 
 def retrieval_config(splits: Mapping[str, Sequence[CaptionedClip]]) -> tuple[Tables, Facts]:
@@ -269,12 +270,12 @@ def random_config(
 class _Contrasting:
     """The contrast configs of a set; contrasts of a kind are made once, for its own config and for `contrast_mc`."""
 
-    built: BuiltSet
+    dataset: BuiltSet
     plan: ContrastPlan
     clips: Mapping[str, Sequence[CaptionedClip]]  # split -> its clips
     items: Mapping[str, Sequence[RandomItem]]  # split -> the random candidates of its clips
     counts: Mapping[str, Mapping[str, int]]  # split -> clips by reason
-    made: dict[str, dict[str, ClipContrasts]] = field(default_factory=dict)  # config -> split -> its contrasts
+    contrasts_of: dict[str, dict[str, ClipContrasts]] = field(default_factory=dict)  # config -> split -> its contrasts
 
     def __post_init__(self) -> None:
         """Leaves out clips without an item, where others have one."""
@@ -304,16 +305,16 @@ class _Contrasting:
                         rows.append(contrast_row(item_of[clip.id], true, edits, config.kind))
             counts = {**self.counts[split], **contrasts.counts()}
             sizes[split] = {"items": len(rows), "counts": counts, "coverage": contrasts.coverage(how.caption)}
-            warn_of_doubtful(f"{config.kind} ({split})", contrasts.tried[f"candidates:{MAY_BE_TRUE}"], len(rows))
+            warn_of_doubtful(f"{config.kind} ({split})", contrasts.reasons[f"candidates:{MAY_BE_TRUE}"], len(rows))
         options, others = (2, "") if self.alone else (CANDIDATES, f" and {CANDIDATES - 2} captions of other videos")
         negatives = f"one {config.kind} contrast{others}"
         facts = {"negatives": negatives, "kind": config.kind, "options": options, "caption": how.caption}
         facts["splits"] = sizes
         if config.paper is not None:
             facts["paper"] = dict(config.paper)
-        ticked = any(tick.config == name for tick in self.plan.ticks)
+        has_ticks = any(tick.config == name for tick in self.plan.ticks)
         checks = {"checks": "a person has ticked each contrast as natural and surely false of its clip"}
-        return tables, facts | (checks if ticked else config.facts())
+        return tables, facts | (checks if has_ticks else config.facts())
 
     def hint(self, name: str) -> str:
         """What to do where a config has no contrast though there are items that could have had one."""
@@ -321,18 +322,18 @@ class _Contrasting:
 
     def _contrasts(self, name: str) -> dict[str, ClipContrasts]:
         """Split -> the contrasts of a config: those that a person has ticked, where there are any of it."""
-        if name not in self.made:
+        if name not in self.contrasts_of:
             how, maker = self.plan.options, self.plan.contrasts[name].generator()
-            generated = getattr(maker, "contrast_clips", None) or partial(contrast_clips, maker)
+            make_contrasts = getattr(maker, "contrast_clips", None) or partial(contrast_clips, maker)
             ticks = [tick for tick in self.plan.ticks if tick.config == name]
-            self.made[name] = {}
+            self.contrasts_of[name] = {}
             for split, clips in self.clips.items():
                 if how.review or not ticks:
-                    contrasts = generated(clips, seed=how.seed, caption=how.caption, num_proc=how.num_proc)
+                    contrasts = make_contrasts(clips, seed=how.seed, caption=how.caption, num_proc=how.num_proc)
                 if how.review:
-                    self.built.review += cards(name, clips, contrasts)
-                self.made[name][split] = ticked_contrasts(ticks, clips, seed=how.seed) if ticks else contrasts
-        return self.made[name]
+                    self.dataset.review += cards(name, clips, contrasts)
+                self.contrasts_of[name][split] = ticked_contrasts(ticks, clips, seed=how.seed) if ticks else contrasts
+        return self.contrasts_of[name]
 
     def _mixed(self) -> tuple[Tables, Facts]:
         """Items of two candidates: a caption and its contrast of one kind, for each kind that the clip allows.

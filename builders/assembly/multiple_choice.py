@@ -29,7 +29,7 @@ class RandomItem:
     true: str  # the base caption
     distractors: tuple[str, ...]  # captions of other clips, in the order of their slots
     slots: tuple[int, ...]  # candidate i is text `slots[i]`; text 0 is the true one, text k is distractor k - 1
-    displaced: int  # which distractor a contrast replaces
+    contrast_place: int  # which distractor a contrast replaces
 
 
 def random_items(
@@ -58,8 +58,8 @@ def random_items(
             counts["too_few_other_videos"] += 1
             continue
         base = clip.captions[clip.caption_order(seed, streams)[0]]
-        slots, displaced = _slots(clip, candidates, seed, streams)
-        items.append(RandomItem(clip, base, distractors=tuple(distractors), slots=slots, displaced=displaced))
+        slots, contrast_place = _slots(clip, candidates, seed, streams)
+        items.append(RandomItem(clip, base, distractors=tuple(distractors), slots=slots, contrast_place=contrast_place))
         counts["built"] += 1
     return items, counts
 
@@ -97,7 +97,7 @@ def contrast_row(item: RandomItem, true: str, contrasts: Sequence[Edit], kind: s
     negatives = list(item.distractors)
     edits: dict[int, Edit] = {}
     texts = [normal(text) for text in negatives]
-    free = [(item.displaced + n) % len(negatives) for n in range(len(negatives))]
+    free = [(item.contrast_place + n) % len(negatives) for n in range(len(negatives))]
     for contrast in contrasts:
         # A contrast that happens to say what a distractor says takes that one's place: no two equal candidates.
         place = next((place for place in free if texts[place] == normal(contrast.text)), free[0])
@@ -112,7 +112,7 @@ def contrasts_only_row(
 ) -> MultipleChoiceRow:
     """The row whose negatives are all contrasts, at seeded places; none is random. `kind`: theirs, of `rows.KINDS`."""
     slots, _ = _slots(clip, len(contrasts) + 1, seed, Streams())
-    item = RandomItem(clip, true, distractors=tuple(edit.text for edit in contrasts), slots=slots, displaced=0)
+    item = RandomItem(clip, true, distractors=tuple(edit.text for edit in contrasts), slots=slots, contrast_place=0)
     return _row(item, item.distractors, dict(enumerate(contrasts)), kind=kind)
 
 
@@ -141,16 +141,16 @@ def _distractors(
     clip: CaptionedClip, clips: Sequence[CaptionedClip], pool: Sequence[int], count: int, seed: int, streams: Streams
 ) -> list[str] | None:
     """`count` captions of other videos of the pool, or None where there are not so many."""
-    excluded = clip.truths()
+    true_texts = clip.truths()
     videos = {clip.cluster}
     distractors: list[str] = []
     rng = streams.at(seed, "distractors", clip.id)
 
     def take(other: CaptionedClip, number: int) -> None:
         text = other.captions[number % len(other.captions)]
-        if other.cluster not in videos and normal(text) not in excluded:
+        if other.cluster not in videos and normal(text) not in true_texts:
             videos.add(other.cluster)
-            excluded.add(normal(text))
+            true_texts.add(normal(text))
             distractors.append(text)
 
     # Draws with replacement cost a few numbers an item in a large pool; a small or awkward one is gone through whole.

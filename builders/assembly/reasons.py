@@ -31,12 +31,12 @@ def counts_in_words(counts: Facts) -> str:
     parts = []
     if counts.get("clips"):
         parts.append(f"of {counted(counts['clips'], 'clip')} {_agreeing(counts['covered'], 'have a contrast')}")
-    tried = {reason: n for reason, n in counts.get("captions_tried", {}).items() if n}
-    if tried:
-        reasons = ", ".join(_agreeing(n, REASONS.get(reason, reason.replace("_", " "))) for reason, n in tried.items())
+    captions = {reason: n for reason, n in counts.get("captions_tried", {}).items() if n}
+    if captions:
+        texts = (_agreeing(n, REASONS.get(reason, reason.replace("_", " "))) for reason, n in captions.items())
         # What the generator contrasted but another caption says was counted as contrasted, too.
-        repeated = sum(tried.get(reason, 0) for reason in ("says_what_a_caption_says", "too_few_different_contrasts"))
-        parts.append(f"of {counted(sum(tried.values()) - repeated, 'caption')} tried {reasons}")
+        twice = sum(captions.get(reason, 0) for reason in ("says_what_a_caption_says", "too_few_different_contrasts"))
+        parts.append(f"of {counted(sum(captions.values()) - twice, 'caption')} tried {', '.join(texts)}")
     words = {reason: n for reason, n in counts.get("candidates", {}).items() if reason not in LEFT_OUT}
     if words:  # of verbs and things
         common = sorted(words.items(), key=lambda pair: -pair[1])[:MOST]

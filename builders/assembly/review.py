@@ -102,47 +102,47 @@ def ticked_contrasts(ticks: Sequence[Tick], clips: Sequence[CaptionedClip], *, s
     """
     contrasts = ClipContrasts(clips=len(clips))
     streams = Streams()
-    taken: dict[tuple[str, str], Tick] = {}
+    tick_of: dict[tuple[str, str], Tick] = {}
     for tick in ticks:
         if tick.vote == "yes":
-            taken.setdefault((tick.clip, normal(tick.caption)), tick)
+            tick_of.setdefault((tick.clip, normal(tick.caption)), tick)
     for clip in clips:
         for name in clip.names:
             keys = ((name, normal(text)) for text in clip.captions)
-            own = [(n, taken[key]) for n, key in enumerate(keys) if key in taken]
+            own = [(n, tick_of[key]) for n, key in enumerate(keys) if key in tick_of]
             if own and clip.id not in contrasts.edits:
                 index, tick = own[0]
                 contrasts.base += index == clip.caption_order(seed, streams)[0]
                 contrasts.edits[clip.id] = (index, [difference(clip.captions[index], tick.contrast, "review")])
-    contrasts.tried.update({"edited": len(contrasts.edits), "not_ticked": len(clips) - len(contrasts.edits)})
+    contrasts.reasons.update({"edited": len(contrasts.edits), "not_ticked": len(clips) - len(contrasts.edits)})
     return contrasts
 
 
 def cards(config: str, clips: Sequence[CaptionedClip], contrasts: ClipContrasts) -> list[Card]:
     """What the page shows of each clip, for one config."""
-    shown = []
+    clip_cards = []
     for clip in clips:
         candidates = contrasts.candidates.get(clip.id, [])[:SHOWN]
         span = "" if clip.start is None else f"#t={clip.start:g}" + ("" if clip.end is None else f",{clip.end:g}")
-        listed = [(index, edit.text, edit.scores.get("probability")) for index, edit in candidates]
+        texts_of = [(index, edit.text, edit.scores.get("probability")) for index, edit in candidates]
         texts, video = [*clip.captions], clip.video_path + span
-        shown.append(Card(config=config, clip=clip.id, video=video, captions=texts, candidates=listed))
-    return shown
+        clip_cards.append(Card(config=config, clip=clip.id, video=video, captions=texts, candidates=texts_of))
+    return clip_cards
 
 
-def page(shown: Sequence[Card], folder: Path, video_root: Path | None) -> str:
+def page(clip_cards: Sequence[Card], folder: Path, video_root: Path | None) -> str:
     """The page as one HTML file; a clip without any candidate has one card, on which a contrast can be written.
 
     `video_root`: where the paths of videos start; None: in the folder.
     """
     of_clip: dict[str, list[Card]] = {}
-    for card in shown:
+    for card in clip_cards:
         of_clip.setdefault(card["clip"], []).append(card)
     choices = {clip: [card for card in own if card["candidates"]] for clip, own in of_clip.items()}
-    kept = [card for clip, own in of_clip.items() for card in choices[clip] or own[:1]]
+    page_cards = [card for clip, own in of_clip.items() for card in choices[clip] or own[:1]]
     start = os.path.relpath(video_root, folder) if video_root is not None else "."
     entries = []
-    for card in kept:
+    for card in page_cards:
         path, mark, span = card["video"].partition("#t=")
         address = quote(f"{Path(start).as_posix()}/{path}") + mark + span if is_safe_relative(path) else ""
         entries.append({**card, "video": address})

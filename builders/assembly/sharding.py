@@ -74,21 +74,21 @@ def spread(
 
     state = _ranks()
     mine = list(range(state.process_index, len(chunks), state.num_processes))
-    done = list(zip(mine, _run(function, [chunks[number] for number in mine], num_proc), strict=True))
+    results = list(zip(mine, _run(function, [chunks[number] for number in mine], num_proc), strict=True))
     with noticing_an_end():  # indices may differ in number between ranks: gather_object takes lists of any length
-        gathered = gather_object(done)
-    return [result for _, result in sorted(gathered, key=lambda pair: pair[0])]
+        all_results = gather_object(results)
+    return [result for _, result in sorted(all_results, key=lambda pair: pair[0])]
 
 
 def _run(function: Callable[[Sequence[Work]], Result], chunks: list[Sequence[Work]], num_proc: int) -> list[Result]:
-    with bar(chunks, total=sum(map(len, chunks)), unit="item", disable=not is_writer()) as shown:
+    with bar(chunks, total=sum(map(len, chunks)), unit="item", disable=not is_writer()) as progress:
         several = num_proc > 1 and len(chunks) > 1
         with worker_pool(num_proc, _set_task, function) if several else nullcontext() as pool:
-            done = map(function, chunks) if pool is None else pool.map(_run_task, chunks)
+            outputs = map(function, chunks) if pool is None else pool.map(_run_task, chunks)
             results = []
-            for chunk, result in zip(chunks, done, strict=True):
+            for chunk, result in zip(chunks, outputs, strict=True):
                 results.append(result)
-                shown.update(len(chunk))
+                progress.update(len(chunk))
             return results
 
 

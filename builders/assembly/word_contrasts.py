@@ -117,14 +117,14 @@ class WordProposals:
         )
 
     def _named_options(self) -> dict[str, object]:
-        named = named_values(self.options.generator_options, "--generator-options")
-        return named | ({"model": self.options.generator_model} if self.options.generator_model else {})
+        generator_options = named_values(self.options.generator_options, "--generator-options")
+        return generator_options | ({"model": self.options.generator_model} if self.options.generator_model else {})
 
 
-class Chosen(NamedTuple):
+class Choices(NamedTuple):
     """What was chosen elsewhere, for a block of a set."""
 
-    proposed: ProposedContrasts
+    all_proposals: ProposedContrasts
     contrasts: Mapping[str, Proposal]  # clip id -> its contrast
 
 
@@ -136,7 +136,7 @@ class WordContrasts(WordProposals):
     review: bool = False  # keep what a person may choose from, less probable proposals included
     seed: int = 0  # of the choice
     record: Facts = field(default_factory=dict)
-    chosen: Chosen | None = None  # what was chosen already, beside other blocks
+    choice: Choices | None = None  # what was chosen already, beside other blocks
     _candidates: dict[str, list[tuple[int, Edit]]] = field(default_factory=dict)
 
     def contrast_clips(
@@ -148,20 +148,21 @@ class WordContrasts(WordProposals):
         model is asked about one caption after the other, until one has a contrast); with "base" only the first one in
         seeded order. Models on a GPU are run by this process.
         """
-        proposed, proposal_of = self.chosen or self._choose(clips, seed, caption, num_proc)
+        all_proposals, proposal_of = self.choice or self._choose(clips, seed, caption, num_proc)
         least = threshold(self.options.quality, self.target)
-        self.record = {**proposed.record, "quality": self.options.quality, "least_probability": least}
-        if chosen := list(proposal_of.values()):
-            self.record["mean_probability"] = round(sum(proposal.probability for proposal in chosen) / len(chosen), 4)
-            self.record["opposites"] = sum(proposal.antonym for proposal in chosen)
-            self.record |= variety_facts(Counter((proposal.unit, proposal.other) for proposal in chosen))
-        contrasts = ClipContrasts(clips=len(clips), tried=_of_candidates(proposed.reasons), candidates=self._candidates)
+        self.record = {**all_proposals.record, "quality": self.options.quality, "least_probability": least}
+        if choices := list(proposal_of.values()):
+            self.record["mean_probability"] = round(sum(proposal.probability for proposal in choices) / len(choices), 4)
+            self.record["opposites"] = sum(proposal.antonym for proposal in choices)
+            self.record |= variety_facts(Counter((proposal.unit, proposal.other) for proposal in choices))
+        reasons = _of_candidates(all_proposals.reasons)
+        contrasts = ClipContrasts(clips=len(clips), reasons=reasons, candidates=self._candidates)
         streams = Streams()
         for clip in clips:
             if (proposal := proposal_of.get(clip.id)) is not None:
                 contrasts.edits[clip.id] = (proposal.index, [proposal.edit()])
                 base = clip.caption_order(seed, streams)[0]
-                contrasts.base += any(proposal.index == base for proposal in proposed.proposals[clip.id])
+                contrasts.base += any(proposal.index == base for proposal in all_proposals.proposals[clip.id])
         if is_writer() and proposal_of:
             note(
                 f"{self.target}: mean probability {self.record['mean_probability']:.2f}, "
@@ -169,27 +170,27 @@ class WordContrasts(WordProposals):
                 f"commonest are {self.record['ten_commonest_edits']:.0%}, {self.record['effective_replaced']} "
                 f"effective {self.target}s replaced, {self.record['effective_replacements']} put in"
             )
-        if is_writer() and 0 < len(proposed.proposals) < SMALL:
+        if is_writer() and 0 < len(all_proposals.proposals) < SMALL:
             note(f"{self.target}: of fewer than {SMALL} clips none is left out for evenness; see the blind score")
-        for name, why in sorted(proposed.missing.items()) if is_writer() and self.explain else ():
+        for name, why in sorted(all_proposals.missing.items()) if is_writer() and self.explain else ():
             note(f"no {self.target} contrast for {name}: {why}")
         return contrasts
 
-    def _choose(self, clips: Sequence[CaptionedClip], seed: int, caption: CaptionChoice, num_proc: int) -> Chosen:
+    def _choose(self, clips: Sequence[CaptionedClip], seed: int, caption: CaptionChoice, num_proc: int) -> Choices:
         least = threshold(self.options.quality, self.target)
-        shown = str(min(LEAST, least)) if self.review else self.options.quality
-        whole = replace(self, options=replace(self.options, quality=shown))
-        proposed = whole.proposed(clips, seed=seed, caption=caption, num_proc=num_proc)
-        self._candidates = {name: [(p.index, p.edit()) for p in own] for name, own in proposed.proposals.items()}
+        quality = str(min(LEAST, least)) if self.review else self.options.quality
+        whole = replace(self, options=replace(self.options, quality=quality))
+        all_proposals = whole.proposals_of(clips, seed=seed, caption=caption, num_proc=num_proc)
+        self._candidates = {name: [(p.index, p.edit()) for p in own] for name, own in all_proposals.proposals.items()}
         if self.review:
-            good = {name: [p for p in own if p.probability >= least] for name, own in proposed.proposals.items()}
-            proposed.proposals = {name: own for name, own in good.items() if own}
-            improbable = dict.fromkeys(good.keys() - proposed.proposals.keys(), IMPROBABLE)
-            proposed.missing |= improbable
-            proposed.reasons.update(improbable.values())
-        return Chosen(proposed, choose(proposed))
+            good = {name: [p for p in own if p.probability >= least] for name, own in all_proposals.proposals.items()}
+            all_proposals.proposals = {name: own for name, own in good.items() if own}
+            improbable = dict.fromkeys(good.keys() - all_proposals.proposals.keys(), IMPROBABLE)
+            all_proposals.missing |= improbable
+            all_proposals.reasons.update(improbable.values())
+        return Choices(all_proposals, choose(all_proposals))
 
-    def proposed(
+    def proposals_of(
         self, clips: Sequence[CaptionedClip], *, seed: int = 0, caption: CaptionChoice = "eligible", num_proc: int = 1
     ) -> ProposedContrasts:
         """What is proposed for clips; arguments as of `contrast_clips`."""
@@ -204,16 +205,16 @@ class WordContrasts(WordProposals):
     def _of_clips(self, seed: int, caption: CaptionChoice, clips: Sequence[CaptionedClip]) -> ProposedContrasts:
         if self.model is None and caption == "eligible":
             return self.propose([ClipCaptions(clip.id, clip.captions, clip.siblings) for clip in clips])
-        proposed: list[ProposedContrasts] = []
-        done: set[str] = set()
-        for attempts in rounds(clips, seed, caption, done):
+        parts: list[ProposedContrasts] = []
+        finished_ids: set[str] = set()
+        for attempts in rounds(clips, seed, caption, finished_ids):
             of_round = self.propose([ClipCaptions(a.clip.id, [a.caption], a.siblings) for a in attempts])
             for attempt in attempts:
                 if of_clip := of_round.proposals.get(attempt.clip.id):
                     of_round.proposals[attempt.clip.id] = [replace(p, index=attempt.index) for p in of_clip]
-            done |= of_round.proposals.keys()
-            proposed.append(of_round)
-        return merged(proposed, kind=self.target, quality=self.options.quality)
+            finished_ids |= of_round.proposals.keys()
+            parts.append(of_round)
+        return merged(parts, kind=self.target, quality=self.options.quality)
 
 
 @dataclass(kw_only=True)
@@ -224,23 +225,23 @@ class WordEdits(WordProposals):
     """
 
     same_place: bool = False  # only edits of that verb (thing) of a caption which has most
-    explained: dict[str, str] = field(default_factory=dict)  # caption -> why it has no edit, of the last call
-    rejected: list[RejectedEdit] = field(default_factory=list)  # what a model proposed, of the last call
+    reason_of: dict[str, str] = field(default_factory=dict)  # caption -> why it has no edit, of the last call
+    rejected_edits: list[RejectedEdit] = field(default_factory=list)  # what a model proposed, of the last call
 
     def __call__(self, attempts: Sequence[Attempt]) -> tuple[list[list[Edit]], Counter[str]]:
         """The edits of each caption, and counts: of captions by outcome, and ("candidates:") of what rules rejected."""
         caption_of = {attempt.id: attempt.caption for attempt in attempts}
-        proposed = self.propose([ClipCaptions(a.id, [a.caption], a.siblings) for a in attempts])
+        all_proposals = self.propose([ClipCaptions(a.id, [a.caption], a.siblings) for a in attempts])
         edits: dict[str, dict[str, Edit]] = {}
-        for name, proposals in proposed.proposals.items():
+        for name, proposals in all_proposals.proposals.items():
             sizes = Counter(proposal.start for proposal in proposals)
             most = min(sizes, key=lambda start: (-sizes[start], start), default=None)
             for proposal in (p for p in proposals if not self.same_place or p.start == most):
                 word = proposal.other.split()[0] if self.target == "verb" else proposal.other
                 edits.setdefault(name, {}).setdefault(word, proposal.edit())
-        self.explained = {caption_of[name]: why for name, why in proposed.missing.items()}
-        self.rejected = proposed.rejected
-        reasons = _of_candidates(proposed.reasons)
+        self.reason_of = {caption_of[name]: why for name, why in all_proposals.missing.items()}
+        self.rejected_edits = all_proposals.rejected
+        reasons = _of_candidates(all_proposals.reasons)
         reasons.update(edited=len(edits), no_probable_contrast=len(attempts) - len(edits))
         return [list(edits.get(attempt.id, {}).values()) for attempt in attempts], reasons
 
@@ -265,22 +266,22 @@ def named_values(text: str | None, option: str) -> dict[str, object]:
 
 
 def _of_candidates(reasons: Counter[str]) -> Counter[str]:
-    """Reasons under the names that `ClipContrasts.tried` has for those of verbs and things."""
+    """Reasons under the names that `ClipContrasts.reasons` has for those of verbs and things."""
     return Counter({f"{CANDIDATES}{reason}": count for reason, count in reasons.items()})
 
 
 def variety_facts(edits: Mapping[tuple[str, str], int]) -> Facts:
     """How varied edits are, for the card. `edits`: (replaced, put in) -> how often."""
-    replaced: Counter[str] = Counter()
+    old_units: Counter[str] = Counter()
     put_in: Counter[str] = Counter()
     for (unit, other), n in edits.items():
-        replaced[unit] += n
+        old_units[unit] += n
         put_in[other] += n
     of_edits = variety(Counter(edits).elements())
     return {
         "effective_edits": round(of_edits.effective, 1),
         "ten_commonest_edits": round(of_edits.ten_commonest, 4),
-        "effective_replaced": round(variety(replaced.elements()).effective, 1),
+        "effective_replaced": round(variety(old_units.elements()).effective, 1),
         "effective_replacements": round(variety(put_in.elements()).effective, 1),
     }
 
@@ -301,49 +302,50 @@ class KindContrasts:
         """Makes one contrast for as many of the clips as can be evened; arguments as of the function."""
         streams = Streams()
         base = {clip.id: clip.caption_order(seed, streams)[0] for clip in clips}
-        proposed: dict[str, list[kinds.Proposed]] = {}
+        proposals_of: dict[str, list[kinds.Candidate]] = {}
         for part in spread(partial(_propose, self.kind), clips, num_proc=num_proc):
-            proposed.update(part)
+            proposals_of.update(part)
         if caption == "base":
-            proposed = {name: [p for p in of_clip if p.index == base[name]] for name, of_clip in proposed.items()}
+            for name, of_clip in proposals_of.items():
+                proposals_of[name] = [proposal for proposal in of_clip if proposal.index == base[name]]
         contrasts = ClipContrasts(clips=len(clips))
-        for name, option in kinds.choose(proposed, seed=self.seed, kind=self.kind).items():
+        for name, option in kinds.choose(proposals_of, seed=self.seed, kind=self.kind).items():
             contrasts.edits[name] = (option.index, [option.contrast.as_edit("rules")])
-        for name, of_clip in proposed.items():
-            drawn = streams.at(self.seed, "kinds-review", self.kind, name).permutation(len(of_clip))
-            contrasts.candidates[name] = [(of_clip[n].index, of_clip[n].contrast.as_edit("rules")) for n in drawn]
+        for name, of_clip in proposals_of.items():
+            order = streams.at(self.seed, "kinds-review", self.kind, name).permutation(len(of_clip))
+            contrasts.candidates[name] = [(of_clip[n].index, of_clip[n].contrast.as_edit("rules")) for n in order]
         unfit_captions = Counter(filter(None, (unfit(text) for clip in clips for text in clip.captions)))
-        contrasts.tried.update({f"{CANDIDATES}{reason}": n for reason, n in unfit_captions.items()})
-        allow = sum(bool(of_clip) for of_clip in proposed.values())
-        contrasts.tried[f"{CANDIDATES}no contrast of the kind"] = len(clips) - allow
-        contrasts.tried[f"{CANDIDATES}texts alone would tell"] = allow - len(contrasts.edits)
-        contrasts.tried = +contrasts.tried  # without zeros
-        contrasts.base = sum(any(p.index == base[name] for p in proposed[name]) for name in contrasts.edits)
+        contrasts.reasons.update({f"{CANDIDATES}{reason}": n for reason, n in unfit_captions.items()})
+        allow = sum(bool(of_clip) for of_clip in proposals_of.values())
+        contrasts.reasons[f"{CANDIDATES}no contrast of the kind"] = len(clips) - allow
+        contrasts.reasons[f"{CANDIDATES}texts alone would tell"] = allow - len(contrasts.edits)
+        contrasts.reasons = +contrasts.reasons  # without zeros
+        contrasts.base = sum(any(p.index == base[name] for p in proposals_of[name]) for name in contrasts.edits)
         return contrasts
 
     def __call__(self, attempts: Sequence[Attempt]) -> tuple[list[list[Edit]], Counter[str]]:
         """The contrasts of each caption: of those that replace the same words, one that the seed draws."""
         streams, of_clip = Streams(), {attempt.clip.id: attempt.clip for attempt in attempts}
-        proposed = _propose(self.kind, list(of_clip.values()))
+        proposals_of = _propose(self.kind, list(of_clip.values()))
         edits = []
         for attempt in attempts:
-            mine = [p.contrast for p in proposed[attempt.clip.id] if p.index == attempt.index]
-            drawn = streams.at(self.seed, "kinds", self.kind, attempt.id).permutation(len(mine))
-            unlike = {(mine[int(n)].unit, mine[int(n)].start + len(mine[int(n)].old)): mine[int(n)] for n in drawn}
+            mine = [p.contrast for p in proposals_of[attempt.clip.id] if p.index == attempt.index]
+            order = streams.at(self.seed, "kinds", self.kind, attempt.id).permutation(len(mine))
+            unlike = {(mine[int(n)].unit, mine[int(n)].start + len(mine[int(n)].old)): mine[int(n)] for n in order}
             edits.append([contrast.as_edit("rules") for contrast in unlike.values()])
         none = sum(not of_caption for of_caption in edits)
         return edits, Counter({"edited": len(edits) - none, "no_contrast_of_the_kind": none})
 
 
-def _propose(kind: str, clips: Sequence[CaptionedClip]) -> dict[str, list[kinds.Proposed]]:
+def _propose(kind: str, clips: Sequence[CaptionedClip]) -> dict[str, list[kinds.Candidate]]:
     """The proposals of a chunk of clips; a top-level function, so that processes can share the work."""
     texts = list(dict.fromkeys(text for clip in clips for text in (*clip.captions, *clip.siblings)))
     sentences = dict(zip(texts, parse(texts, cache=user_store()), strict=True))
-    proposed = {}
+    proposals_of = {}
     for clip in clips:
         own = [sentences[text] for text in clip.captions]
         others = [sentences[text] for text in clip.siblings if text not in clip.captions]
         truths = clip.truths()
         of_clip = kinds.proposals(kind, own, load_lexicon(), others)
-        proposed[clip.id] = [option for option in of_clip if normal(option.contrast.text) not in truths]
-    return proposed
+        proposals_of[clip.id] = [option for option in of_clip if normal(option.contrast.text) not in truths]
+    return proposals_of

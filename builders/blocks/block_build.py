@@ -34,7 +34,7 @@ from video_contrast.addresses import (
     write_bytes,
 )
 from video_contrast.audit.blind_audit import audit, audited_split
-from video_contrast.builders.assembly.word_contrasts import Chosen, variety_facts
+from video_contrast.builders.assembly.word_contrasts import Choices, variety_facts
 from video_contrast.builders.blocks.executors import Stage, require_datatrove, run_stages
 from video_contrast.builders.registry import BlockSource, CorpusBlock
 from video_contrast.console import counted, note
@@ -137,13 +137,13 @@ class _Build:
         plan = self.plan()
         return [CorpusBlock(*block) for block in plan["blocks"]] if plan else []
 
-    def clear(self, *kept: str) -> None:
+    def clear(self, *keep: str) -> None:
         """Removes the work, or all of it but files and folders of some names."""
         system, path = filesystem(self.folder)
         with explained(self.folder):
             if system.exists(path):
-                entries = [entry for entry in system.ls(path, detail=False) if entry.rpartition("/")[2] not in kept]
-                for entry in entries if kept else [path]:
+                entries = [entry for entry in system.ls(path, detail=False) if entry.rpartition("/")[2] not in keep]
+                for entry in entries if keep else [path]:
                     system.rm(entry, recursive=True)
 
     def describe(self, rank: int) -> str:
@@ -160,11 +160,11 @@ class _Build:
 
     def propose(self, rank: int) -> None:
         """Keeps what is proposed for a block's clips, and as numbers what the choice among them depends on."""
-        proposed = self.source.propose(self.folder, rank)
-        for kind, of_kind in proposed.items():
-            rated = rate(of_kind.proposals, seed=of_kind.seed, kind=kind)
-            write_bytes(self._rated(kind, rank), zlib.compress(pickle.dumps(rated), 1))
-        write_bytes(self.path(f"proposals/{rank:05d}"), zlib.compress(pickle.dumps(proposed), 1))
+        proposals_of = self.source.propose(self.folder, rank)
+        for kind, of_kind in proposals_of.items():
+            rated_proposals = rate(of_kind.proposals, seed=of_kind.seed, kind=kind)
+            write_bytes(self._rated_path(kind, rank), zlib.compress(pickle.dumps(rated_proposals), 1))
+        write_bytes(self.path(f"proposals/{rank:05d}"), zlib.compress(pickle.dumps(proposals_of), 1))
 
     def choose(self, rank: int) -> None:
         """Chooses for all blocks of a split together: what is even in each by itself would not be so in all."""
@@ -173,13 +173,13 @@ class _Build:
         for split, kind in product(dict.fromkeys(block.split for block in blocks), self.source.words.values()):
             numbers = [number for number, block in enumerate(blocks) if block.split == split]
             with tempfile.TemporaryDirectory(prefix="video-contrast-") as scratch:
-                load = partial(_unpacked, [self._rated(kind, number) for number in numbers], Path(scratch))
-                for number, chosen in zip(numbers, select_in_blocks(load, len(numbers)), strict=True):
-                    choices[number][kind] = chosen
+                load = partial(_proposals_in, [self._rated_path(kind, number) for number in numbers], Path(scratch))
+                for number, places in zip(numbers, select_in_blocks(load, len(numbers)), strict=True):
+                    choices[number][kind] = places
         for number, of_block in enumerate(choices):
             write_bytes(self.path(f"choices/{number:05d}.json"), json_bytes(of_block))
 
-    def _rated(self, kind: Kind, rank: int) -> str:
+    def _rated_path(self, kind: Kind, rank: int) -> str:
         return self.path(f"rated/{kind}-{rank:05d}")
 
     def write(self, rank: int) -> None:
@@ -187,32 +187,32 @@ class _Build:
         plan = self.plan()
         assert plan is not None  # the blocks are its own
         split, number, of = block = CorpusBlock(*plan["blocks"][rank])
-        chosen: dict[Kind, Chosen] = {}  # the verb and object contrasts of the block
+        choice_of: dict[Kind, Choices] = {}  # the verb and object contrasts of the block
         if self.source.words:
             choices = read_json(self.path(f"choices/{rank:05d}.json"))
             with open_binary(self.path(f"proposals/{rank:05d}")) as handle:
                 of_kinds: dict[Kind, ProposedContrasts] = pickle.loads(zlib.decompress(handle.read()))  # of `propose`
-            for kind, proposed in of_kinds.items():
-                contrasts = {name: proposed.proposals[name][n] for name, n in choices[kind].items()}
-                note_left_out(proposed, contrasts)
-                chosen[kind] = Chosen(proposed, contrasts)
-        built = self.source.build(self.folder, rank, block, chosen)
-        sampled = ceil(3 * AUDITED / of) + 50  # several times what is audited of a block, on average
+            for kind, all_proposals in of_kinds.items():
+                contrasts = {name: all_proposals.proposals[name][n] for name, n in choices[kind].items()}
+                note_left_out(all_proposals, contrasts)
+                choice_of[kind] = Choices(all_proposals, contrasts)
+        dataset = self.source.build(self.folder, rank, block, choice_of)
+        sample_size = ceil(3 * AUDITED / of) + 50  # several times what is audited of a block, on average
         configs: dict[str, Json] = {}
-        for config, of_config in built.facts["configs"].items():
+        for config, of_config in dataset.facts["configs"].items():
             configs[config] = {"facts": of_config, "entry": None}
-            if config not in built.tables:
+            if config not in dataset.tables:
                 continue
-            rows = built.tables[config][split]
-            entry, content = table_of(rows, f"{built.name}, config {config}, split {split}, block {number}", split)
+            rows = dataset.tables[config][split]
+            entry, content = table_of(rows, f"{dataset.name}, config {config}, split {split}, block {number}", split)
             write_bytes(f"{self.output}/{table_path(config, split, number, of)}", content)
             is_audited = entry["layout"] == "multiple_choice" and not entry["perturbed"]
             configs[config] |= {
                 "entry": entry,
-                "edits": _edits(chosen[of_words]) if (of_words := self.source.words.get(config)) else [],
-                "sample": _sample(rows, sampled, plan["facts"]["seed"]) if is_audited else [],
+                "edits": _edits(choice_of[of_words]) if (of_words := self.source.words.get(config)) else [],
+                "sample": _sample(rows, sample_size, plan["facts"]["seed"]) if is_audited else [],
             }
-        facts = {name: value for name, value in built.facts.items() if name != "configs"}
+        facts = {name: value for name, value in dataset.facts.items() if name != "configs"}
         write_bytes(self.path(f"records/{rank:05d}.json"), json_bytes({"configs": configs, "facts": facts}))
 
     def finish(self, rank: int) -> None:
@@ -254,11 +254,11 @@ class _Build:
                 entries[config]["facts"] = whole[config].whole()
                 draft.add_written(config, entries[config])
                 if any(samples[config].values()):
-                    audited = audited_split(samples[config])
-                    result: Facts = {**audit(samples[config][audited], seed=plan["facts"]["seed"]), "split": audited}
-                    items = entries[config]["splits"][audited]["num_examples"]
-                    sampled = {} if result["items"] == items else {"sampled_of": items}
-                    entries[config]["facts"]["audit"] = result | sampled
+                    split = audited_split(samples[config])
+                    result: Facts = {**audit(samples[config][split], seed=plan["facts"]["seed"]), "split": split}
+                    items = entries[config]["splits"][split]["num_examples"]
+                    sample_facts = {} if result["items"] == items else {"sampled_of": items}
+                    entries[config]["facts"]["audit"] = result | sample_facts
             for config, entry in entries.items():
                 for split in entry["splits"]:
                     for path in draft.folder.files(config, split):
@@ -283,7 +283,7 @@ class _Build:
             yield from (json.loads(contents[filesystem(name)[1]]) for name in part)
 
 
-def _unpacked(files: Sequence[str], scratch: Path, number: int) -> RatedProposals:
+def _proposals_in(files: Sequence[str], scratch: Path, number: int) -> RatedProposals:
     """The rated proposals in one of the files, which is read once and then from a copy on this machine's disk."""
     copy = scratch / str(number)
     if not copy.exists():
@@ -292,9 +292,9 @@ def _unpacked(files: Sequence[str], scratch: Path, number: int) -> RatedProposal
     return cast(RatedProposals, pickle.loads(copy.read_bytes()))  # written by `propose`, in the user's own folder
 
 
-def _edits(chosen: Chosen) -> list[tuple[str, str, int]]:
+def _edits(choice: Choices) -> list[tuple[str, str, int]]:
     """Replaced, put in, how often."""
-    counts = Counter((contrast.unit, contrast.other) for contrast in chosen.contrasts.values())
+    counts = Counter((contrast.unit, contrast.other) for contrast in choice.contrasts.values())
     return [(*edit, n) for edit, n in sorted(counts.items())]
 
 
@@ -314,8 +314,8 @@ class ConfigFacts:
 
     def add(self, facts: Facts, *, items: int, edits: Iterable[tuple[str, str, int]] = ()) -> None:
         """Adds a block. `facts`: of the config in it. `edits`: replaced, put in, how often, of verbs and objects."""
-        for replaced, put_in, n in edits:
-            self._edits[replaced, put_in] += n
+        for unit, other, n in edits:
+            self._edits[unit, other] += n
         weights = (self._items, items)
         self._items += items
         if self.facts is None:
@@ -330,8 +330,8 @@ class ConfigFacts:
             whole = _merged(former, size, weights)
             self.facts["splits"][split] = whole | ({"coverage": coverage} if coverage else {})
         if facts.get("pipeline"):
-            merged = {name: n for name, n in facts["pipeline"].items() if name in ("mean_probability", "opposites")}
-            pipeline = _merged(self.facts.get("pipeline"), merged, weights)
+            numbers = {name: n for name, n in facts["pipeline"].items() if name in ("mean_probability", "opposites")}
+            pipeline = _merged(self.facts.get("pipeline"), numbers, weights)
             self.facts["pipeline"] = {**facts["pipeline"], **pipeline}
 
     def whole(self) -> Facts:

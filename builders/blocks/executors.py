@@ -82,14 +82,14 @@ def run_stages(stages: list[Stage], folder: str, options: ClusterOptions, *, des
 
     settings: dict[str, object] = {}
     if options.executor == "slurm":
-        named = named_values(options.slurm, "--slurm")
-        check_names("option of --slurm", named, signature(SlurmPipelineExecutor).parameters)
-        if missing := [name for name in ("partition", "time") if name not in named]:
+        slurm_options = named_values(options.slurm, "--slurm")
+        check_names("option of --slurm", slurm_options, signature(SlurmPipelineExecutor).parameters)
+        if missing := [name for name in ("partition", "time") if name not in slurm_options]:
             raise UsageError(f"--slurm needs {' and '.join(missing)}: --slurm partition=NAME,time=HH:MM:SS")
         if shutil.which("sbatch") is None:
             where = "call it on a login node of the cluster"
             raise UsageError(f"--executor slurm: there is no sbatch on this machine; {where}")
-        settings = {"job_name": "video-contrast", "workers": options.workers or -1, **named}
+        settings = {"job_name": "video-contrast", "workers": options.workers or -1, **slurm_options}
     logger.disable("datatrove")  # it says on standard error what stands in the log of each task
     last: SlurmPipelineExecutor | None = None
     for stage in stages:
@@ -104,8 +104,8 @@ def run_stages(stages: list[Stage], folder: str, options: ClusterOptions, *, des
                 _run_on_ray(executor, options.workers, stage.name)
             else:
                 _run_here(executor, logs, options.workers or 1, stage.name)
-        if last is None and (failed := executor.get_incomplete_ranks()):
-            raise VideoContrastError(_faults(logs, failed, stage, describe))
+        if last is None and (failed_ranks := executor.get_incomplete_ranks()):
+            raise VideoContrastError(_faults(logs, failed_ranks, stage, describe))
     if last is not None and (open_ := last.get_incomplete_ranks()):
         last.run()  # submits those before it, too
         return not open_
@@ -122,7 +122,7 @@ def _run_here(executor: PipelineExecutor, logs: str, workers: int, name: str) ->
     pending = executor.get_incomplete_ranks()[::-1]
     running: dict[object, BaseProcess] = {}  # by what `wait` tells of its end
     nothing: list[object] = []
-    with bar(nothing, total=len(pending), desc=name, unit="block") as shown:
+    with bar(nothing, total=len(pending), desc=name, unit="block") as progress:
         try:
             while pending or running:
                 while pending and len(running) < workers:
@@ -131,7 +131,7 @@ def _run_here(executor: PipelineExecutor, logs: str, workers: int, name: str) ->
                     running[process.sentinel] = process
                 for sentinel in wait([process.sentinel for process in running.values()]):
                     running.pop(sentinel).join()
-                    shown.update()
+                    progress.update()
         finally:
             for process in running.values():
                 process.terminate()
@@ -171,12 +171,12 @@ def _run_on_ray(executor: PipelineExecutor, workers: int | None, name: str) -> N
     pending = executor.get_incomplete_ranks()[::-1]
     running: list[object] = []
     nothing: list[object] = []
-    with bar(nothing, total=len(pending), desc=name, unit="block") as shown:
+    with bar(nothing, total=len(pending), desc=name, unit="block") as progress:
         while pending or running:
             while pending and len(running) < (workers or sys.maxsize):
                 running.append(task.remote(pending.pop()))
-            ended, running = ray.wait(running)
-            shown.update(len(ended))
+            finished_tasks, running = ray.wait(running)
+            progress.update(len(finished_tasks))
 
 
 def require_datatrove() -> None:

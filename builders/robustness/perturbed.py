@@ -24,7 +24,7 @@ import numpy as np
 from video_contrast.builders.assembly.captioned_clip import retrieval_rows
 from video_contrast.builders.assembly.configs import existing, select_splits
 from video_contrast.builders.assembly.sharding import is_writer, spread
-from video_contrast.builders.assembly.word_contrasts import Chosen, named_values
+from video_contrast.builders.assembly.word_contrasts import Choices, named_values
 from video_contrast.builders.blocks.cluster_options import ClusterOptions
 from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut, Tables, about, builder
 from video_contrast.builders.sources import msrvtt, youcook2
@@ -441,7 +441,7 @@ class PerturbedBlocks(BlockSource):
             blocks += [CorpusBlock(split, number, count) for number in range(count)]
         return Cut(blocks, {"seed": self.options.seed})
 
-    def build(self, folder: str, number: int, block: CorpusBlock, chosen: Mapping[Kind, Chosen]) -> BuiltSet:
+    def build(self, folder: str, number: int, block: CorpusBlock, choices: Mapping[Kind, Choices]) -> BuiltSet:
         """The tables of a range of rows."""
         first = block.number * ROWS
         rows = self.folder.row_range(self.clean, block.split, first, first + ROWS)

@@ -15,7 +15,7 @@ from video_contrast.builders.assembly.configs import (
     contrast_plan,
     existing,
 )
-from video_contrast.builders.assembly.word_contrasts import Chosen, WordContrasts
+from video_contrast.builders.assembly.word_contrasts import Choices, WordContrasts
 from video_contrast.builders.blocks.cluster_options import ClusterOptions
 from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut, about, builder
 from video_contrast.builders.sources.caption_table import CaptionTable, read_table, training_videos
@@ -63,7 +63,7 @@ def captions(
     facts = source.facts() | {"counts": counts}
     if human is not None and "verb_human_mc" in configs:
         negatives = read_negatives(existing(human, "it must hold human negatives", "--human"))
-        facts |= {"warnings": [lost]} if (lost := unmatched(negatives, clips)) else {}
+        facts |= {"warnings": [warning]} if (warning := unmatched(negatives, clips)) else {}
     return build_configs("captions", configs, splits, source.plan(clips), facts=facts, optional=source.optional)
 
 
@@ -118,20 +118,20 @@ class _Captions(BlockSource):
     def words(self) -> Mapping[str, Kind]:
         """The configs of verbs and things that are built, or that `contrast_mc` needs."""
         kinds: dict[str, Kind] = {"verb_mc": "verb", "object_mc": "object"}
-        mixed = "contrast_mc" in self.configs
-        return {config: kind for config, kind in kinds.items() if mixed or config in self.configs}
+        needs_all = "contrast_mc" in self.configs
+        return {config: kind for config, kind in kinds.items() if needs_all or config in self.configs}
 
     def propose(self, folder: str, number: int) -> dict[Kind, ProposedContrasts]:
         """What is proposed for the clips of a block."""
         clips, how = read_block(folder, number), self.contrasts
-        generators = self._generators(self.plan(), folder)
-        return {kind: made.proposed(clips, seed=how.seed, caption=how.caption) for kind, made in generators.items()}
+        makers = self._generators(self.plan(), folder)
+        return {kind: words.proposals_of(clips, seed=how.seed, caption=how.caption) for kind, words in makers.items()}
 
-    def build(self, folder: str, number: int, block: CorpusBlock, chosen: Mapping[Kind, Chosen]) -> BuiltSet:
+    def build(self, folder: str, number: int, block: CorpusBlock, choices: Mapping[Kind, Choices]) -> BuiltSet:
         """The tables of a block."""
         plan = self.plan()
         for kind, words in self._generators(plan, folder).items():
-            words.chosen = chosen[kind]
+            words.choice = choices[kind]
         clips = {block.split: read_block(folder, number)}
         return build_configs(self.builder, self.configs, clips, plan, facts=self.facts(), optional=True)
 

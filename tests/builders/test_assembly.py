@@ -59,7 +59,7 @@ def test_a_contrast_replaces_one_random_option_and_the_others_keep_their_places(
 def test_a_contrast_that_says_what_a_distractor_says_takes_that_ones_place():
     items, _ = assembly.random_items(world(10))
     item = items[0]
-    other = item.distractors[(item.displaced + 1) % 4]
+    other = item.distractors[(item.contrast_place + 1) % 4]
     row = assembly.contrast_row(item, item.true, [Edit(other, "x", other, 0, "test")], "gender")
     validate_rows([row])
     assert row["candidates"].count(other) == 1 and row["replaced"] == other

@@ -84,7 +84,7 @@ def test_models_on_a_gpu_are_not_forked(generator, options, on_gpu, monkeypatch)
     def used():
         contrasts = WordContrasts(generator=generator, options=EditOptions(generator_options=options))
         clips = [CaptionedClip(str(n), str(n), f"{n}.mp4", ["a man sits"], str(n)) for n in range(3)]
-        tried = contrasts.contrast_clips(clips, num_proc=2).tried
+        tried = contrasts.contrast_clips(clips, num_proc=2).reasons
         return {name.removeprefix("candidates:") for name in tried if "process" in name}
 
     processes = used()

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from video_contrast.perturbations.contrast.kinds import RULES, Contrast, Proposed, choose, proposals
+from video_contrast.perturbations.contrast.kinds import RULES, Candidate, Contrast, choose, proposals
 from video_contrast.perturbations.contrast.lexicon import load_lexicon
 from video_contrast.perturbations.english import parse, parse_one
 
@@ -239,8 +239,8 @@ def test_what_another_caption_says_is_not_proposed(kind: str, captions: list[str
     assert says not in {proposed.contrast.other for proposed in beside}
 
 
-def offered(old: str, *new: str) -> list[Proposed]:
-    return [Proposed(0, Contrast(f"{value} car", 0, old, value, old, value)) for value in new]
+def offered(old: str, *new: str) -> list[Candidate]:
+    return [Candidate(0, Contrast(f"{value} car", 0, old, value, old, value)) for value in new]
 
 
 def test_the_choice_is_even_and_depends_on_the_seed_alone() -> None:

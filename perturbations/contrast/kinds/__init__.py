@@ -44,7 +44,7 @@ _SEEN = 6  # contrasts in which a run of words must change before it is evened: 
 
 
 @dataclass(frozen=True, slots=True)
-class Proposed:
+class Candidate:
     """A contrast of one caption of a clip, by its number."""
 
     index: int
@@ -53,7 +53,7 @@ class Proposed:
 
 def proposals(
     kind: str, sentences: Sequence[Sentence], lexicon: Lexicon, others: Sequence[Sentence] = ()
-) -> list[Proposed]:
+) -> list[Candidate]:
     """The contrasts of a clip that none of its captions speaks for.
 
     `kind`: of `RULES`. `others`: further true captions of the clip.
@@ -67,11 +67,11 @@ def proposals(
         rest = [n for n in range(len(texts)) if n != index]
         for contrast in contrasts:
             if not any(contrast.other in claims[n] or f" {contrast.other} " in texts[n] for n in rest):
-                out.append(Proposed(index, contrast))
+                out.append(Candidate(index, contrast))
     return out
 
 
-def choose(proposals: Mapping[str, Sequence[Proposed]], *, seed: int = 0, kind: str = "") -> dict[str, Proposed]:
+def choose(proposals: Mapping[str, Sequence[Candidate]], *, seed: int = 0, kind: str = "") -> dict[str, Candidate]:
     """One contrast a clip, for as many clips as can be evened: clip id -> the contrast, in the order of `proposals`.
 
     Args:
@@ -85,7 +85,7 @@ def choose(proposals: Mapping[str, Sequence[Proposed]], *, seed: int = 0, kind: 
     owner = np.array([number for number, _ in options])
     probability = _even(owner, len(clips), [_changes(option.contrast) for _, option in options])
     streams = Streams()
-    choices: dict[str, Proposed] = {}
+    choices: dict[str, Candidate] = {}
     for number, clip in enumerate(clips):
         mine = np.flatnonzero(owner == number)
         at = np.searchsorted(np.cumsum(probability[mine]), streams.at(seed, "kinds-choose", kind, clip).random())
