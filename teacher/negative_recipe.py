@@ -12,7 +12,8 @@ from inspect import signature
 from pathlib import Path
 from typing import Annotated, NotRequired, TypedDict
 
-from video_contrast.builders.assembly.word_contrasts import EditOptions, KindContrasts, WordEdits, named_values
+from video_contrast.builders.assembly.captioned_clip import ContrastSetOptions, EditOptions
+from video_contrast.builders.assembly.word_contrasts import KindContrasts, WordEdits, named_values
 from video_contrast.errors import UsageError, VideoContrastError, check_names
 from video_contrast.files import read_json
 from video_contrast.hub import asked_once
@@ -95,7 +96,7 @@ class NegativeRecipe:
         """What makes negatives, each with its name in training and how many a caption gets; `corpus`: by video."""
         targets: list[tuple[Kind, str, int]] = [("verb", "action", self.actions), ("object", "object", self.objects)]
         words = [(self.source(target, corpus), label, n) for target, label, n in targets if n]
-        return [*words, *((KindContrasts(kind, self.seed), kind, 1) for kind in self.rules)]
+        return [*words, *((KindContrasts(kind, ContrastSetOptions(seed=self.seed)), kind, 1) for kind in self.rules)]
 
     def source(self, target: Kind, corpus: Corpus) -> WordEdits:
         """What proposes verbs or things. Things that no model proposes come from the lexicon."""

@@ -8,13 +8,15 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal, TypedDict
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal, TypedDict
 from unicodedata import normalize
 
 import numpy as np
 
 from video_contrast.builders.assembly.sharding import is_writer, spread
 from video_contrast.console import note
+from video_contrast.options import Range
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.perturbations.contrast.generate import DOUBTFUL
 from video_contrast.rows import RetrievalRow, retrieval_row
@@ -22,6 +24,7 @@ from video_contrast.seeds import Streams
 from video_contrast.storage.set_folder import Facts
 
 CaptionChoice = Literal["eligible", "base"]
+Generator = Literal["lexicon", "t5", "mlm", "llm"]
 CANDIDATES = "candidates:"  # before reasons of verbs and things, in counts of captions by reason
 TrainingVideos = Callable[[], Mapping[str, Sequence[str]]]  # video -> its captions
 MAY_BE_TRUE = "may_be_true"  # the reason of negatives of others that the judge doubts
@@ -118,6 +121,35 @@ def percent(count: int, total: int) -> float:
     return float(np.round(100.0 * count / total, 1)) if total else 0.0
 
 
+@dataclass(frozen=True, kw_only=True)
+class EditOptions:
+    """The model behind a generator of edits, and how sure an edit must be."""
+
+    generator_model: Annotated[str | None, "checkpoint of the generator, or its server's model"] = None
+    generator_options: Annotated[str | None, "its further options: name=value,... (endpoint=, store=, k= ...)"] = None
+    quality: Annotated[str, "how likely natural and false a contrast must be: high, balanced, all, 0..1"] = "balanced"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContrastSetOptions(EditOptions):
+    """How contrasts are made."""
+
+    RECORDED: ClassVar[tuple[str, ...]] = ("caption", "generator", "generator_model", "quality")
+
+    caption: Annotated[CaptionChoice, "edited: eligible, the first that can be; base, that of random_mc"] = "eligible"
+    generator: Annotated[Generator, "what proposes verbs and objects; lexicon: hand-written uses, no model"] = "lexicon"
+    explain: Annotated[bool, "say for each clip without a verb or object contrast why it has none"] = False
+    review: Annotated[bool, "write review.html beside the set: a page to tick, mend or write contrasts"] = False
+    ticks: Annotated[Path | None, "ticked contrasts, as review.html saves them; default: OUTPUT/review.tsv"] = None
+    judge: Annotated[Path | None, "votes that train the judge further: ticks, or a table of read contrasts"] = None
+    seed: Annotated[int, "seed of every draw"] = 0
+    num_proc: Annotated[int, "processes that share the work", Range(1)] = 1
+
+    def record(self) -> dict[str, object]:
+        """The options that a set's record shows."""
+        return {name.replace("generator_model", "model"): getattr(self, name) for name in self.RECORDED}
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """One caption of one clip that a generator is asked to contrast."""
@@ -173,23 +205,17 @@ class ClipContrasts:
 
 
 def contrast_clips(
-    generator: ContrastGenerator,
-    clips: Sequence[CaptionedClip],
-    *,
-    seed: int = 0,
-    caption: CaptionChoice = "eligible",
-    per_caption: int = 1,
-    num_proc: int = 1,
+    generator: ContrastGenerator, options: ContrastSetOptions, clips: Sequence[CaptionedClip], *, per_caption: int = 1
 ) -> ClipContrasts:
     """Makes contrasts for as many of the clips as possible, by a generator that is picklable if `num_proc` is above 1.
 
-    With `caption` "eligible" a clip's first caption, in seeded order, on which the contrast can be built is taken;
+    With the `caption` "eligible" a clip's first caption, in seeded order, on which the contrast can be built is taken;
     "base" tries the first one only (the caption of random_mc). A caption must give `per_caption` different contrasts.
     Models on a GPU are run by this process, since CUDA does not outlive a fork.
     """
-    num_proc = 1 if getattr(generator, "on_gpu", False) else num_proc
+    num_proc = 1 if getattr(generator, "on_gpu", False) else options.num_proc
     contrasts = ClipContrasts(clips=len(clips))
-    task = partial(_rounds, generator, seed, caption, per_caption)
+    task = partial(_rounds, generator, options, per_caption)
     for edits, reasons, base in spread(task, clips, num_proc=num_proc):
         contrasts.edits.update(edits)
         contrasts.reasons.update(reasons)
@@ -199,12 +225,12 @@ def contrast_clips(
 
 
 def _rounds(
-    generator: ContrastGenerator, seed: int, caption: CaptionChoice, per_caption: int, clips: Sequence[CaptionedClip]
+    generator: ContrastGenerator, options: ContrastSetOptions, per_caption: int, clips: Sequence[CaptionedClip]
 ) -> tuple[dict[str, tuple[int, list[Edit]]], Counter[str], int]:
     edits_of: dict[str, tuple[int, list[Edit]]] = {}
     reason_counts: Counter[str] = Counter()
     base = 0
-    for rank, attempts in enumerate(rounds(clips, seed, caption, edits_of)):
+    for rank, attempts in enumerate(rounds(clips, options, edits_of)):
         edits, reasons = generator(attempts)
         reason_counts.update(reasons)
         for attempt, proposals in zip(attempts, edits, strict=True):
@@ -219,12 +245,12 @@ def _rounds(
 
 
 def rounds(
-    clips: Sequence[CaptionedClip], seed: int, caption: CaptionChoice, finished_ids: Container[str]
+    clips: Sequence[CaptionedClip], options: ContrastSetOptions, finished_ids: Container[str]
 ) -> Iterator[list[Attempt]]:
     """Yields a caption of each clip, in their seeded order, a round; clips of `finished_ids` are in no further one."""
     streams = Streams()
-    orders = {clip.id: clip.caption_order(seed, streams) for clip in clips}
-    for rank in range(1 if caption == "base" else max(map(len, orders.values()), default=0)):
+    orders = {clip.id: clip.caption_order(options.seed, streams) for clip in clips}
+    for rank in range(1 if options.caption == "base" else max(map(len, orders.values()), default=0)):
         open_clips = (clip for clip in clips if clip.id not in finished_ids and rank < len(clip.captions))
         if attempts := [Attempt(clip, orders[clip.id][rank]) for clip in open_clips]:
             yield attempts

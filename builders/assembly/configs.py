@@ -9,15 +9,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 from video_contrast.builders.assembly.captioned_clip import (
     MAY_BE_TRUE,
     Attempt,
-    CaptionChoice,
     CaptionedClip,
     ClipContrasts,
+    ContrastGenerator,
     Contrasts,
+    ContrastSetOptions,
     TrainingVideos,
     contrast_clips,
     retrieval_rows,
@@ -32,12 +33,11 @@ from video_contrast.builders.assembly.multiple_choice import (
     random_row,
 )
 from video_contrast.builders.assembly.review import Tick, cards, known_ticks, read_ticks, read_votes, ticked_contrasts
-from video_contrast.builders.assembly.word_contrasts import EditOptions, Generator, KindContrasts, WordContrasts
+from video_contrast.builders.assembly.word_contrasts import KindContrasts, WordContrasts
 from video_contrast.builders.registry import BuiltSet, Tables
 from video_contrast.builders.sources.released import HumanContrasts, read_negatives
 from video_contrast.console import note
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.options import Range
 from video_contrast.perturbations.contrast import gender, person_id
 from video_contrast.perturbations.contrast.judge import Judge
 from video_contrast.perturbations.contrast.judge_votes import trained_judges
@@ -62,26 +62,6 @@ HINT = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContrastSetOptions(EditOptions):
-    """How contrasts are made."""
-
-    RECORDED: ClassVar[tuple[str, ...]] = ("caption", "generator", "generator_model", "quality")
-
-    caption: Annotated[CaptionChoice, "edited: eligible, the first that can be; base, that of random_mc"] = "eligible"
-    generator: Annotated[Generator, "what proposes verbs and objects; lexicon: hand-written uses, no model"] = "lexicon"
-    explain: Annotated[bool, "say for each clip without a verb or object contrast why it has none"] = False
-    review: Annotated[bool, "write review.html beside the set: a page to tick, mend or write contrasts"] = False
-    ticks: Annotated[Path | None, "ticked contrasts, as review.html saves them; default: OUTPUT/review.tsv"] = None
-    judge: Annotated[Path | None, "votes that train the judge further: ticks, or a table of read contrasts"] = None
-    seed: Annotated[int, "seed of every draw"] = 0
-    num_proc: Annotated[int, "processes that share the work", Range(1)] = 1
-
-    def record(self) -> dict[str, object]:
-        """The options that a set's record shows."""
-        return {name.replace("generator_model", "model"): getattr(self, name) for name in self.RECORDED}
-
-
-@dataclass(frozen=True, kw_only=True)
 class GenderAndVerbOptions(ContrastSetOptions):
     """How contrasts are made, those of gender included."""
 
@@ -95,8 +75,7 @@ class ContrastConfig:
     """How one contrast config is made."""
 
     kind: str  # of its negatives
-    # makes, when the config is built, a `ContrastGenerator`, or what has a `contrast_clips` of its own (over all clips)
-    generator: Callable[[], Any]
+    contrast: Callable[[Sequence[CaptionedClip]], ClipContrasts]  # makes those of a split
     facts: Callable[[], Facts] = dict  # of the generator, read after building (it may only know them then)
     paper: Mapping[str, float] | None = None  # the counts of the contrast-set paper (appendix D), to stand beside ours
     hint: str = ""  # what to do where no contrast can be built, a sentence
@@ -109,6 +88,7 @@ class ContrastPlan:
     options: ContrastSetOptions
     contrasts: Mapping[str, ContrastConfig]  # config -> how it is made
     missing: Mapping[str, str]  # config -> what must be given before it can be built
+    words: Mapping[Kind, WordContrasts]  # what makes contrasts of verbs and things
     ticks: Sequence[Tick] = ()  # contrasts that a person has taken; their configs hold no others
 
 
@@ -131,32 +111,41 @@ def contrast_plan(
         judges = trained_judges(read_votes(existing(options.judge, "it must hold votes", "--judge")))
         if not judges:
             raise UsageError(f"--judge {options.judge}: no row has a vote on a contrast of one verb or one thing")
-    verbs, objects = (
-        WordContrasts(
+    words = {
+        target: WordContrasts(
             target=target, generator=options.generator, options=options, training=training_videos,
-            judge=judges.get(target), explain=options.explain, review=options.review, seed=options.seed,
+            judge=judges.get(target),
         )
         for target in WORDS
-    )  # fmt: skip
+    }  # fmt: skip
+    verbs, objects = words["verb"], words["object"]
+
+    def each(make: Callable[[], ContrastGenerator]) -> Callable[[Sequence[CaptionedClip]], ClipContrasts]:
+        return lambda clips: contrast_clips(make(), options, clips)
+
     missing: dict[str, str] = {}
     contrasts = {
-        "gender_mc": ContrastConfig("gender", lambda: partial(_gender, options), paper=paper.get("gender_mc")),
-        "verb_mc": ContrastConfig(verbs.kind, lambda: verbs, verbs.facts, paper=paper.get("verb_mc"), hint=HINT),
-        "object_mc": ContrastConfig("object", lambda: objects, objects.facts, hint=HINT),
+        "gender_mc": ContrastConfig("gender", each(lambda: partial(_gender, options)), paper=paper.get("gender_mc")),
+        "verb_mc": ContrastConfig(verbs.kind, verbs.contrast_clips, verbs.facts, paper=paper.get("verb_mc"), hint=HINT),
+        "object_mc": ContrastConfig("object", objects.contrast_clips, objects.facts, hint=HINT),
     }
     for kind in RULES:
-        contrasts[f"{kind}_mc"] = ContrastConfig(kind, partial(KindContrasts, kind, options.seed))
+        contrasts[f"{kind}_mc"] = ContrastConfig(kind, KindContrasts(kind, options).contrast_clips)
     if casts is None:
         missing["person_id_mc"] = "give --cast FILE, a table of movie, name and gender"
     else:
-        contrasts["person_id_mc"] = ContrastConfig("person_id", lambda: partial(_person_id, casts(), options.seed))
+        contrasts["person_id_mc"] = ContrastConfig(
+            "person_id", each(lambda: partial(_person_id, casts(), options.seed))
+        )
     if human is None:
         missing["verb_human_mc"] = "give --human FILE, a table of video_id, caption and negative"
     else:
         negatives = existing(human, "it must hold human negatives", "--human")
-        contrasts["verb_human_mc"] = ContrastConfig("verb_human", lambda: HumanContrasts(read_negatives(negatives)))
+        contrasts["verb_human_mc"] = ContrastConfig(
+            "verb_human", each(lambda: HumanContrasts(read_negatives(negatives)))
+        )
     ticks = read_ticks(existing(options.ticks, "it must hold ticks", "--ticks"), [*contrasts]) if options.ticks else ()
-    return ContrastPlan(options, contrasts, missing, ticks)
+    return ContrastPlan(options, contrasts, missing, words, ticks)
 
 
 def _gender(options: ContrastSetOptions, attempts: Sequence[Attempt]) -> Contrasts:
@@ -323,13 +312,12 @@ class _Contrasting:
     def _contrasts(self, name: str) -> dict[str, ClipContrasts]:
         """Split -> the contrasts of a config: those that a person has ticked, where there are any of it."""
         if name not in self.contrasts_of:
-            how, maker = self.plan.options, self.plan.contrasts[name].generator()
-            make_contrasts = getattr(maker, "contrast_clips", None) or partial(contrast_clips, maker)
+            how = self.plan.options
             ticks = [tick for tick in self.plan.ticks if tick.config == name]
             self.contrasts_of[name] = {}
             for split, clips in self.clips.items():
                 if how.review or not ticks:
-                    contrasts = make_contrasts(clips, seed=how.seed, caption=how.caption, num_proc=how.num_proc)
+                    contrasts = self.plan.contrasts[name].contrast(clips)
                 if how.review:
                     self.dataset.review += cards(name, clips, contrasts)
                 self.contrasts_of[name][split] = ticked_contrasts(ticks, clips, seed=how.seed) if ticks else contrasts

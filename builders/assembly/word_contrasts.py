@@ -4,14 +4,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from video_contrast.builders.assembly.captioned_clip import (
     CANDIDATES,
     Attempt,
-    CaptionChoice,
     CaptionedClip,
     ClipContrasts,
+    ContrastSetOptions,
+    EditOptions,
+    Generator,
     TrainingVideos,
     normal,
     rounds,
@@ -48,17 +50,7 @@ if TYPE_CHECKING:
     from video_contrast.perturbations.contrast.generators.llm import Chat
 
 
-Generator = Literal["lexicon", "t5", "mlm", "llm"]
 KINDS: dict[Generator, str] = {"lexicon": "verb_lexical", "t5": "verb_lm", "mlm": "verb_mlm", "llm": "verb_llm"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class EditOptions:
-    """The model behind a generator of edits, and how sure an edit must be."""
-
-    generator_model: Annotated[str | None, "checkpoint of the generator, or its server's model"] = None
-    generator_options: Annotated[str | None, "its further options: name=value,... (endpoint=, store=, k= ...)"] = None
-    quality: Annotated[str, "how likely natural and false a contrast must be: high, balanced, all, 0..1"] = "balanced"
 
 
 @dataclass(kw_only=True)
@@ -67,7 +59,7 @@ class WordProposals:
 
     target: Kind = "verb"
     generator: Generator = "lexicon"
-    options: EditOptions = EditOptions()
+    options: EditOptions
     training: TrainingVideos | None = None  # added to the shipped counts
     judge: Judge | None = None  # default: the shipped one
     chat: "Chat | None" = None  # answers in place of the chat model that the options name
@@ -83,7 +75,8 @@ class WordProposals:
             return
         check_generator_options(self.generator, self._named_options())
         if self.target == "object" and self.generator != "mlm":  # the only model that proposes things
-            self.generator, self.options = "lexicon", EditOptions(quality=self.options.quality)
+            self.generator = "lexicon"
+            self.options = replace(self.options, generator_model=None, generator_options=None)
 
     @property
     def kind(self) -> str:
@@ -132,23 +125,19 @@ class Choices(NamedTuple):
 class WordContrasts(WordProposals):
     """The verb (or object) contrasts of a set."""
 
-    explain: bool = False  # say for each clip without a contrast why it has none
-    review: bool = False  # keep what a person may choose from, less probable proposals included
-    seed: int = 0  # of the choice
+    options: ContrastSetOptions
     record: Facts = field(default_factory=dict)
     choice: Choices | None = None  # what was chosen already, beside other blocks
     _candidates: dict[str, list[tuple[int, Edit]]] = field(default_factory=dict)
 
-    def contrast_clips(
-        self, clips: Sequence[CaptionedClip], *, seed: int = 0, caption: CaptionChoice = "eligible", num_proc: int = 1
-    ) -> ClipContrasts:
+    def contrast_clips(self, clips: Sequence[CaptionedClip]) -> ClipContrasts:
         """Makes one contrast for as many of the clips as possible.
 
-        With `caption` "eligible" any caption may be contrasted, and the choice over the whole set decides which (a
+        With the `caption` "eligible" any caption may be contrasted, and the choice over the whole set decides which (a
         model is asked about one caption after the other, until one has a contrast); with "base" only the first one in
-        seeded order. Models on a GPU are run by this process.
+        seeded order.
         """
-        all_proposals, proposal_of = self.choice or self._choose(clips, seed, caption, num_proc)
+        all_proposals, proposal_of = self.choice or self._choose(clips)
         least = threshold(self.options.quality, self.target)
         self.record = {**all_proposals.record, "quality": self.options.quality, "least_probability": least}
         if choices := list(proposal_of.values()):
@@ -161,7 +150,7 @@ class WordContrasts(WordProposals):
         for clip in clips:
             if (proposal := proposal_of.get(clip.id)) is not None:
                 contrasts.edits[clip.id] = (proposal.index, [proposal.edit()])
-                base = clip.caption_order(seed, streams)[0]
+                base = clip.caption_order(self.options.seed, streams)[0]
                 contrasts.base += any(proposal.index == base for proposal in all_proposals.proposals[clip.id])
         if is_writer() and proposal_of:
             note(
@@ -172,17 +161,17 @@ class WordContrasts(WordProposals):
             )
         if is_writer() and 0 < len(all_proposals.proposals) < SMALL:
             note(f"{self.target}: of fewer than {SMALL} clips none is left out for evenness; see the blind score")
-        for name, why in sorted(all_proposals.missing.items()) if is_writer() and self.explain else ():
+        for name, why in sorted(all_proposals.missing.items()) if is_writer() and self.options.explain else ():
             note(f"no {self.target} contrast for {name}: {why}")
         return contrasts
 
-    def _choose(self, clips: Sequence[CaptionedClip], seed: int, caption: CaptionChoice, num_proc: int) -> Choices:
+    def _choose(self, clips: Sequence[CaptionedClip]) -> Choices:
         least = threshold(self.options.quality, self.target)
-        quality = str(min(LEAST, least)) if self.review else self.options.quality
+        quality = str(min(LEAST, least)) if self.options.review else self.options.quality
         whole = replace(self, options=replace(self.options, quality=quality))
-        all_proposals = whole.proposals_of(clips, seed=seed, caption=caption, num_proc=num_proc)
+        all_proposals = whole.proposals_of(clips, num_proc=self.options.num_proc)
         self._candidates = {name: [(p.index, p.edit()) for p in own] for name, own in all_proposals.proposals.items()}
-        if self.review:
+        if self.options.review:
             good = {name: [p for p in own if p.probability >= least] for name, own in all_proposals.proposals.items()}
             all_proposals.proposals = {name: own for name, own in good.items() if own}
             improbable = dict.fromkeys(good.keys() - all_proposals.proposals.keys(), IMPROBABLE)
@@ -190,24 +179,22 @@ class WordContrasts(WordProposals):
             all_proposals.reasons.update(improbable.values())
         return Choices(all_proposals, choose(all_proposals))
 
-    def proposals_of(
-        self, clips: Sequence[CaptionedClip], *, seed: int = 0, caption: CaptionChoice = "eligible", num_proc: int = 1
-    ) -> ProposedContrasts:
-        """What is proposed for clips; arguments as of `contrast_clips`."""
+    def proposals_of(self, clips: Sequence[CaptionedClip], *, num_proc: int = 1) -> ProposedContrasts:
+        """What is proposed for clips; models on a GPU are run by this process."""
         _ = self.counts  # read before processes are forked, which share it
-        parts = spread(partial(self._of_clips, seed, caption), clips, num_proc=1 if self.on_gpu else num_proc)
-        return merged(parts, kind=self.target, quality=self.options.quality, seed=self.seed)
+        parts = spread(self._of_clips, clips, num_proc=1 if self.on_gpu else num_proc)
+        return merged(parts, kind=self.target, quality=self.options.quality, seed=self.options.seed)
 
     def facts(self) -> Facts:
         """What the card says of the generator."""
         return {"pipeline": dict(self.record)}
 
-    def _of_clips(self, seed: int, caption: CaptionChoice, clips: Sequence[CaptionedClip]) -> ProposedContrasts:
-        if self.model is None and caption == "eligible":
+    def _of_clips(self, clips: Sequence[CaptionedClip]) -> ProposedContrasts:
+        if self.model is None and self.options.caption == "eligible":
             return self.propose([ClipCaptions(clip.id, clip.captions, clip.siblings) for clip in clips])
         parts: list[ProposedContrasts] = []
         finished_ids: set[str] = set()
-        for attempts in rounds(clips, seed, caption, finished_ids):
+        for attempts in rounds(clips, self.options, finished_ids):
             of_round = self.propose([ClipCaptions(a.clip.id, [a.caption], a.siblings) for a in attempts])
             for attempt in attempts:
                 if of_clip := of_round.proposals.get(attempt.clip.id):
@@ -294,25 +281,23 @@ class KindContrasts:
     """
 
     kind: str  # of `RULES`
-    seed: int = 0
+    options: ContrastSetOptions
 
-    def contrast_clips(
-        self, clips: Sequence[CaptionedClip], *, seed: int = 0, caption: CaptionChoice = "eligible", num_proc: int = 1
-    ) -> ClipContrasts:
-        """Makes one contrast for as many of the clips as can be evened; arguments as of the function."""
-        streams = Streams()
+    def contrast_clips(self, clips: Sequence[CaptionedClip]) -> ClipContrasts:
+        """Makes one contrast for as many of the clips as can be evened."""
+        streams, seed = Streams(), self.options.seed
         base = {clip.id: clip.caption_order(seed, streams)[0] for clip in clips}
         proposals_of: dict[str, list[kinds.Candidate]] = {}
-        for part in spread(partial(_propose, self.kind), clips, num_proc=num_proc):
+        for part in spread(partial(_propose, self.kind), clips, num_proc=self.options.num_proc):
             proposals_of.update(part)
-        if caption == "base":
+        if self.options.caption == "base":
             for name, of_clip in proposals_of.items():
                 proposals_of[name] = [proposal for proposal in of_clip if proposal.index == base[name]]
         contrasts = ClipContrasts(clips=len(clips))
-        for name, option in kinds.choose(proposals_of, seed=self.seed, kind=self.kind).items():
+        for name, option in kinds.choose(proposals_of, seed=seed, kind=self.kind).items():
             contrasts.edits[name] = (option.index, [option.contrast.as_edit("rules")])
         for name, of_clip in proposals_of.items():
-            order = streams.at(self.seed, "kinds-review", self.kind, name).permutation(len(of_clip))
+            order = streams.at(seed, "kinds-review", self.kind, name).permutation(len(of_clip))
             contrasts.candidates[name] = [(of_clip[n].index, of_clip[n].contrast.as_edit("rules")) for n in order]
         unfit_captions = Counter(filter(None, (unfit(text) for clip in clips for text in clip.captions)))
         contrasts.reasons.update({f"{CANDIDATES}{reason}": n for reason, n in unfit_captions.items()})
@@ -330,7 +315,7 @@ class KindContrasts:
         edits = []
         for attempt in attempts:
             mine = [p.contrast for p in proposals_of[attempt.clip.id] if p.index == attempt.index]
-            order = streams.at(self.seed, "kinds", self.kind, attempt.id).permutation(len(mine))
+            order = streams.at(self.options.seed, "kinds", self.kind, attempt.id).permutation(len(mine))
             unlike = {(mine[int(n)].unit, mine[int(n)].start + len(mine[int(n)].old)): mine[int(n)] for n in order}
             edits.append([contrast.as_edit("rules") for contrast in unlike.values()])
         none = sum(not of_caption for of_caption in edits)

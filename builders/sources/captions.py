@@ -123,9 +123,9 @@ class _Captions(BlockSource):
 
     def propose(self, folder: str, number: int) -> dict[Kind, ProposedContrasts]:
         """What is proposed for the clips of a block."""
-        clips, how = read_block(folder, number), self.contrasts
+        clips = read_block(folder, number)
         makers = self._generators(self.plan(), folder)
-        return {kind: words.proposals_of(clips, seed=how.seed, caption=how.caption) for kind, words in makers.items()}
+        return {kind: words.proposals_of(clips) for kind, words in makers.items()}
 
     def build(self, folder: str, number: int, block: CorpusBlock, choices: Mapping[Kind, Choices]) -> BuiltSet:
         """The tables of a block."""
@@ -137,14 +137,11 @@ class _Captions(BlockSource):
 
     def _generators(self, plan: ContrastPlan, folder: str) -> dict[Kind, WordContrasts]:
         """What makes verb and object contrasts by a plan, with the counts that `cut` left."""
-        generators = {}
-        for config, kind in self.words.items():
-            words = plan.contrasts[config].generator()
-            assert isinstance(words, WordContrasts)  # of these configs
+        generators = {kind: plan.words[kind] for kind in self.words.values()}
+        for words in generators.values():
             if self.table.training is not None:
                 with open_binary(f"{folder}/{COUNTS}") as handle:
                     words.counts = shipped_counts() + decoded(handle.read())
-            generators[kind] = words
         return generators
 
 

@@ -9,13 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from video_contrast.builders.assembly.captioned_clip import CaptionedClip, contrast_clips
-from video_contrast.builders.assembly.configs import (
-    ContrastSetOptions,
-    random_config,
-    retrieval_config,
-    select_splits,
-)
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip, ContrastSetOptions, contrast_clips
+from video_contrast.builders.assembly.configs import random_config, retrieval_config, select_splits
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row, random_items
 from video_contrast.builders.assembly.word_contrasts import WordEdits
 from video_contrast.builders.registry import BuiltSet, Tables, about, builder
@@ -84,9 +79,7 @@ def _rcad(
     tables: dict[str, list[MultipleChoiceRow]] = {}
     sizes: Facts = {}
     for split, clips in splits.items():
-        contrasts = contrast_clips(
-            verbs, clips, seed=options.seed, caption=options.caption, per_caption=negatives, num_proc=options.num_proc
-        )
+        contrasts = contrast_clips(verbs, options, clips, per_caption=negatives)
         tables[split] = rows = []
         for clip in clips:
             if clip.id in contrasts.edits:

@@ -11,14 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from video_contrast.builders.assembly.captioned_clip import CaptionedClip
-from video_contrast.builders.assembly.configs import (
-    ContrastSetOptions,
-    build_configs,
-    contrast_plan,
-    existing,
-    select_splits,
-)
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip, ContrastSetOptions
+from video_contrast.builders.assembly.configs import build_configs, contrast_plan, existing, select_splits
 from video_contrast.builders.registry import BuiltSet, about, builder
 from video_contrast.builders.sources.captions import read_casts
 from video_contrast.builders.sources.released import is_released, released_config

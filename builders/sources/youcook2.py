@@ -4,15 +4,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
-from video_contrast.builders.assembly.captioned_clip import CaptionedClip
-from video_contrast.builders.assembly.configs import (
-    RULE_CONFIGS,
-    ContrastSetOptions,
-    build_configs,
-    contrast_plan,
-    existing,
-    select_splits,
-)
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip, ContrastSetOptions
+from video_contrast.builders.assembly.configs import RULE_CONFIGS, build_configs, contrast_plan, existing, select_splits
 from video_contrast.builders.registry import BuiltSet, about, builder
 from video_contrast.builders.sources.caption_table import read_table, seconds
 from video_contrast.errors import UsageError, VideoContrastError

@@ -7,7 +7,7 @@ import datasets
 import pytest
 
 from video_contrast.builders import build
-from video_contrast.builders.assembly.captioned_clip import Attempt, CaptionedClip
+from video_contrast.builders.assembly.captioned_clip import Attempt, CaptionedClip, ContrastSetOptions
 from video_contrast.builders.assembly.word_contrasts import KindContrasts
 from video_contrast.rows import KINDS, validate_rows
 
@@ -84,7 +84,7 @@ def test_the_number_of_processes_does_not_matter(root: Path) -> None:
 def test_for_training_a_caption_gives_a_contrast_of_each_thing_that_it_says() -> None:
     caption = "a man in a red shirt washes a blue car"
     clip = CaptionedClip("c", "c", "c.mp4", captions=(caption, "a nice day"), cluster="c")
-    edits, counts = KindContrasts("attribute")([Attempt(clip, 0), Attempt(clip, 1)])
+    edits, counts = KindContrasts("attribute", ContrastSetOptions())([Attempt(clip, 0), Attempt(clip, 1)])
     assert sorted(edit.old.split()[-1] for edit in edits[0]) == ["blue", "red"]
     assert edits[1] == []
     assert counts == {"edited": 1, "no_contrast_of_the_kind": 1}

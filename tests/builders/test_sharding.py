@@ -11,8 +11,8 @@ from processes import left_alone
 from stand_in_gpu import stand_in_gpu
 
 from video_contrast.builders.assembly import sharding
-from video_contrast.builders.assembly.captioned_clip import CaptionedClip
-from video_contrast.builders.assembly.word_contrasts import EditOptions, WordContrasts
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip, ContrastSetOptions
+from video_contrast.builders.assembly.word_contrasts import WordContrasts
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
@@ -82,9 +82,11 @@ def test_models_on_a_gpu_are_not_forked(generator, options, on_gpu, monkeypatch)
     monkeypatch.setattr(WordContrasts, "propose", propose)
 
     def used():
-        contrasts = WordContrasts(generator=generator, options=EditOptions(generator_options=options))
+        contrasts = WordContrasts(
+            generator=generator, options=ContrastSetOptions(generator_options=options, num_proc=2)
+        )
         clips = [CaptionedClip(str(n), str(n), f"{n}.mp4", ["a man sits"], str(n)) for n in range(3)]
-        tried = contrasts.contrast_clips(clips, num_proc=2).reasons
+        tried = contrasts.contrast_clips(clips).reasons
         return {name.removeprefix("candidates:") for name in tried if "process" in name}
 
     processes = used()

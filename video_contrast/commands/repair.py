@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from video_contrast.builders.assembly.word_contrasts import EditOptions, Generator
+from video_contrast.builders.assembly.captioned_clip import EditOptions, Generator
 from video_contrast.commands.command import command
 from video_contrast.console import AsJson, is_quiet, print_json, say
 from video_contrast.errors import UsageError
