@@ -89,9 +89,9 @@ class BuiltSet:
         self.facts["configs"][config] = facts  # without items, too: blocks of a corpus add their counts
         if not full:
             reasons = [f"{split}: {counts_in_words(size.get('counts', {}))}" for split, size in facts["splits"].items()]
-            read = self.facts.get("counts", {})
-            if read.get("clips_without_caption"):
-                reasons.append(f"{counted(read['clips_without_caption'], 'clip')} left out for want of a caption")
+            counts = self.facts.get("counts", {})
+            if counts.get("clips_without_caption"):
+                reasons.append(f"{counted(counts['clips_without_caption'], 'clip')} left out for want of a caption")
             hint = f". {hint}" if hint else ""
             message = f"{self.name} {config}: no item could be built. {'; '.join(reasons)}{hint}"
             if not optional:
@@ -138,14 +138,14 @@ class BlockSource(ABC):
     """What is built in blocks (`builders.blocks`); picklable, since each block is built by a process of its own."""
 
     builder: ClassVar[str]  # its name
-    known: ClassVar[Sequence[str]] = ()  # all configs that it has
+    all_configs: ClassVar[Sequence[str]] = ()  # all configs that it has
     configs: Sequence[str]  # to build, in order
     cluster: "ClusterOptions"  # where blocks are built
 
     @property
     def optional(self) -> bool:
         """Whether no config was named, so that those without items are left out."""
-        return set(self.configs) == set(self.known)
+        return set(self.configs) == set(self.all_configs)
 
     @abstractmethod
     def cut(self, folder: str) -> Cut:

@@ -37,10 +37,10 @@ def backwards(caption: str) -> Rewritten:
     if any(word.dep == "neg" or word.text in ("never", "cannot", "while", "no", "without") for word in words):
         raise LeftOut("verb_may_mean_something_else")
     actions = [verb for verb in sentence.verbs if words[verb].lemma not in _WORDS["states"] | _WORDS["introducing"]]
-    known = [(verb, match) for verb in actions if (match := _counterpart(sentence, verb))]
-    if not known:
+    counterparts = [(verb, match) for verb in actions if (match := _counterpart(sentence, verb))]
+    if not counterparts:
         raise LeftOut("no_direction_verb")
-    verb, (places, new) = known[0]
+    verb, (places, new) = counterparts[0]
     hidden = sentence.is_imperative(verb) and any(
         words[n - 1].text in ("and", ",") and "VB" in verb_tags(words[n].text) for n in range(1, len(words))
     )  # "cover the pan and simmer", read as a thing
@@ -68,8 +68,8 @@ def _counterpart(sentence: Sentence, verb: int) -> tuple[list[int], list[str]] |
         place = child - (sentence.words[child - 1].text in ("counter", "anti"))
         for length in (3, 2, 1):
             way = " ".join(word.text for word in sentence.words[place : place + length])
-            known = verb < place <= len(sentence) - length and way in WAYS
-            if known and (way not in ("in", "out") or not sentence.children[place]):
+            is_way = verb < place <= len(sentence) - length and way in WAYS
+            if is_way and (way not in ("in", "out") or not sentence.children[place]):
                 gap = [] if place == verb + 1 else [_ANY]
                 return [verb, *range(place, place + length)], [lemma, *gap, *WAYS[way].split()]
     return None
@@ -89,13 +89,13 @@ def _matched(sentence: Sentence, verb: int, pattern: list[str]) -> list[int] | N
             return None
         places, gap = [*places, after[0]], False
     # Do the words say what the pattern means: that something is moved, or moves?
-    held, particle = sentence.children[places[-1]], sentence.child(verb, "prt") is not None
+    dependents, particle = sentence.children[places[-1]], sentence.child(verb, "prt") is not None
     if _ANY in pattern:
-        stays = pattern[0] == "turn" and held  # "turns clockwise on the sand"
+        stays = pattern[0] == "turn" and dependents  # "turns clockwise on the sand"
         only = len(pattern) == 2 and particle  # "pulls up his trousers"
         holds = bool(sentence.children_with(verb, "dobj")) and not stays and not only
     elif pattern[-1] in ("in", "out"):  # "walks in the woods" says where, "walks out of" where from
-        holds = not held
+        holds = not dependents
     else:
         holds = len(pattern) > 1 or not particle  # "pulls up" is no pulling
     return places if holds else None
@@ -113,13 +113,13 @@ def _says_a_state(sentence: Sentence, verb: int, places: list[int]) -> bool:
     So does a relative clause ("his hat that was off"), a thing that is named twice ("a man with a hat takes off his
     hat"), and a size where something grows.
     """
-    words, moved = sentence.words, sentence.object(verb)
+    words, obj = sentence.words, sentence.object(verb)
     for place, word in enumerate(words):
-        told = word.text in _conditions() and word.dep not in ("prep", "prt", "advmod")
+        says_state = word.text in _conditions() and word.dep not in ("prep", "prt", "advmod")
         relative = word.dep == "relcl" and verb not in sentence.subtree(place)
-        if relative or (told and place not in (*places, *sentence.verbs)):
+        if relative or (says_state and place not in (*places, *sentence.verbs)):
             return True
-    twice = moved is not None and [word.lemma for word in words].count(words[moved].lemma) > 1
+    twice = obj is not None and [word.lemma for word in words].count(words[obj].lemma) > 1
     return twice or (words[verb].lemma in _WORDS["growth"] and any(word.text in _WORDS["sizes"] for word in words))
 
 
@@ -127,10 +127,10 @@ def _refuse_other_senses(sentence: Sentence, verb: int, places: list[int], new: 
     """Raises `LeftOut` where the rest of the caption would have to change too, or the verb says something else."""
     if _says_more(sentence, verb, places):
         raise LeftOut("says_where_it_goes")
-    inner, moved = sentence.child(places[-1], "pobj"), sentence.object(verb)
+    inner, obj = sentence.child(places[-1], "pobj"), sentence.object(verb)
     lemma = sentence.words[verb].lemma
-    dangles = new[-1] in ("from", "of") and inner is None and (moved is None or _ANY in new)  # "puts it in"
-    dangles = dangles or (moved is not None and bool({lemma, new[0]} & _WORDS["without object"]))
+    dangles = new[-1] in ("from", "of") and inner is None and (obj is None or _ANY in new)  # "puts it in"
+    dangles = dangles or (obj is not None and bool({lemma, new[0]} & _WORDS["without object"]))
     if dangles or _is_no_motion(sentence, verb, places) or _is_led(sentence, verb, places, new):
         raise LeftOut("verb_may_mean_something_else")
 
@@ -153,11 +153,11 @@ def _is_no_motion(sentence: Sentence, verb: int, places: list[int]) -> bool:
     """Whether the clause tells of a state, a purpose or wish, or meets a person; or the verb has another sense."""
     words, word = sentence.words, sentence.words[verb]
     helps = [words[n] for n in sentence.auxiliaries(verb)]
-    met = [noun for at, noun in sentence.prepositions(verb) if noun is not None and words[at].text in ("on", "into")]
+    goals = [noun for at, noun in sentence.prepositions(verb) if noun is not None and words[at].text in ("on", "into")]
     return bool(
         (word.tag == "VBN" and not any(aid.text == "being" for aid in helps))
         or (word.dep == "relcl" and sentence.subject(verb) != word.head)  # "the car which she got on the web"
-        or any(words[noun].tag == "PRP" or sentence.is_person(noun) for noun in met)  # "items fall on him"
+        or any(words[noun].tag == "PRP" or sentence.is_person(noun) for noun in goals)  # "items fall on him"
         or {aid.tag for aid in helps} & {"MD", "TO"}  # "can open", "about to open"
         or _has_another_sense(sentence, verb, places)
     )
@@ -190,9 +190,9 @@ def _is_led(sentence: Sentence, verb: int, places: list[int], new: list[str]) ->
     words, way = sentence.words, sentence.words[places[-1]].text
     if words[verb].lemma not in _WORDS["motion"] or new[0] != words[verb].lemma or way in ("on", "off"):
         return False
-    inner, moved = sentence.child(places[-1], "pobj"), sentence.object(verb)
+    inner, obj = sentence.child(places[-1], "pobj"), sentence.object(verb)
     level = way in ("up", "down") and inner is not None and words[inner].lemma not in _WORDS["steep"]
-    return level or (moved is not None and moved not in places and words[moved].lemma not in _WORDS["steep"])
+    return level or (obj is not None and obj not in places and words[obj].lemma not in _WORDS["steep"])
 
 
 def _exchanged(sentence: Sentence, places: list[int], new: list[str]) -> Rewritten:
@@ -204,10 +204,10 @@ def _exchanged(sentence: Sentence, places: list[int], new: list[str]) -> Rewritt
     spans = [(places[:cut], " ".join([inflect(new[0], verb.tag), *new[1:split]]))]
     if cut < len(places):
         spans.append((places[cut:], " ".join(new[split + 1 :])))
-    text, done, old = "", 0, []
+    text, at, old = "", 0, []
     for group, words in spans:
         start, end = sentence.words[group[0]].start, sentence.words[group[-1]].end
-        text += sentence.caption[done:start] + words
+        text += sentence.caption[at:start] + words
         old.append(sentence.caption[start:end])
-        done = end
-    return Rewritten(text + sentence.caption[done:], " ... ".join(old), " ... ".join(words for _, words in spans))
+        at = end
+    return Rewritten(text + sentence.caption[at:], " ... ".join(old), " ... ".join(words for _, words in spans))

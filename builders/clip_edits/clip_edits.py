@@ -45,8 +45,8 @@ def groups_of(
         _use_each(kind, clips, options, (seed, "clip_edits", kind.name, turn), groups, counts)
     groups.sort(key=lambda group: [clip.id for clip in group[0]])
     if options.items is not None and options.items < len(groups):
-        drawn = seeds.stream(seed, "clip_edits", "items", kind.name).permutation(len(groups))[: options.items]
-        groups = [groups[int(n)] for n in sorted(drawn)]
+        places = seeds.stream(seed, "clip_edits", "items", kind.name).permutation(len(groups))[: options.items]
+        groups = [groups[int(n)] for n in sorted(places)]
     return groups, counts
 
 
@@ -59,10 +59,10 @@ def _use_each(
 ) -> None:  # fmt: skip
     """Adds groups that use every clip once, if it can be: joined with the first of some others that suit it."""
     former = {frozenset(map(_id_of, members)) for members, _ in groups}
-    ordered = sorted(clips, key=_id_of)
-    free = {ordered[n].id: ordered[n] for n in seeds.stream(*turn).permutation(len(ordered)).tolist()}
+    by_id = sorted(clips, key=_id_of)
+    free = {by_id[n].id: by_id[n] for n in seeds.stream(*turn).permutation(len(by_id)).tolist()}
 
-    def grouped(members: tuple[SourceClip, ...]) -> str | None:
+    def make_group(members: tuple[SourceClip, ...]) -> str | None:
         """Makes a group of these clips, which are then used; the reason where it cannot be made."""
         try:
             group = kind.make(members, options, seeds.stream(*turn, *map(_id_of, members)))
@@ -81,13 +81,13 @@ def _use_each(
     for spans in videos.values():
         for pair in pairwise(sorted(spans, key=lambda clip: (clip.start, clip.end))):
             if pair[0].end <= pair[1].start + 1e-3 and free.keys() >= set(map(_id_of, pair)):
-                grouped(pair)
+                make_group(pair)
     while free:
         first, *others = free.values()
         reason = None
         for partners in _partners(kind, first, others):
             members = (first, *partners)
-            if frozenset(map(_id_of, members)) not in former and (reason := grouped(members)) is None:
+            if frozenset(map(_id_of, members)) not in former and (reason := make_group(members)) is None:
                 break
         else:
             counts[reason or "no_other_clip_to_join"] += 1
@@ -129,7 +129,7 @@ def rows_of(kind: EditKind, groups: GroupsOfClips, *, seed: int) -> list[Multipl
             label = places.index(number)
             edits = [replace(difference(member.caption, text, "clip_edits"), antonym=False).row() for text in texts]
             false = [None if n == number else group.members[n].claim for n in places]
-            truth = {"shown": member.shown, "true": member.claim, "false": false}
+            truth = {"shown": member.edit, "true": member.claim, "false": false}
             row = multiple_choice_row(
                 id=f"{name}/{number}", video_id=f"{name}/{number}", cluster=cluster, group=name,
                 video_path=next(part.video_path for part in member.segments if part.video_path),
@@ -186,30 +186,30 @@ def clip_edits(
     splits, counts = read_splits(table)
     clips, n_copies = merged_copies([clip for of_split in splits.values() for clip in of_split], table.video_root)
     materials, facts = _materials(clips, table.video_root, table.captions, seed=seed, num_proc=num_proc)
-    built = BuiltSet("clip_edits", {}, facts | {"seed": seed, "options": as_record(how), **table.card_facts()})
-    built.facts["sources"] = [table.source_name()]
-    built.facts["counts"] = counts | {"copies_of_another_clip": n_copies} | facts["counts"]
+    dataset = BuiltSet("clip_edits", {}, facts | {"seed": seed, "options": as_record(how), **table.card_facts()})
+    dataset.facts["sources"] = [table.source_name()]
+    dataset.facts["counts"] = counts | {"copies_of_another_clip": n_copies} | facts["counts"]
     for name in configs:
         tables, sizes, fell_out = {}, {}, Counter[str]()
         for split, of_split in splits.items():
             names = {clip.id for clip in of_split}
-            suited = [material for material in materials if material.id in names]
-            groups, reasons = groups_of(EDITS[name], suited, how, seed=seed)
+            split_materials = [material for material in materials if material.id in names]
+            groups, reasons = groups_of(EDITS[name], split_materials, how, seed=seed)
             fell_out.update(reasons)
             sizes[split] = {"groups": len(groups), "counts": dict(sorted(reasons.items()))}
             if groups:
                 rows = rows_of(EDITS[name], groups, seed=seed)
-                tables[split] = [_written(row, table.video_root, built) for row in rows] if write_videos else rows
+                tables[split] = [_written(row, table.video_root, dataset) for row in rows] if write_videos else rows
         if not tables:
-            built.leave_out(name, f"{UNSUITED} ({counts_in_words(dict(sorted(fell_out.items())))})")
+            dataset.leave_out(name, f"{UNSUITED} ({counts_in_words(dict(sorted(fell_out.items())))})")
             continue
-        built.tables[name] = {split: list(rows) for split, rows in tables.items()}
+        dataset.tables[name] = {split: list(rows) for split, rows in tables.items()}
         audit = audit_splits(tables, seed)
-        built.facts["configs"][name] = {"negatives": EDITS[name].negatives, "splits": sizes, "audit": audit}
-    if not built.tables:
-        unsuited = (f"{name}{why.removeprefix(UNSUITED)}" for name, why in built.facts["left_out"].items())
-        raise VideoContrastError(f"{table.captions}: no clip suits any of the edits: {', '.join(unsuited)}")
-    return built
+        dataset.facts["configs"][name] = {"negatives": EDITS[name].negatives, "splits": sizes, "audit": audit}
+    if not dataset.tables:
+        texts = (f"{name}{why.removeprefix(UNSUITED)}" for name, why in dataset.facts["left_out"].items())
+        raise VideoContrastError(f"{table.captions}: no clip suits any of the edits: {', '.join(texts)}")
+    return dataset
 
 
 def _materials(
@@ -217,13 +217,13 @@ def _materials(
 ) -> tuple[list[SourceClip], Facts]:
     """The clips whose videos can be read, and facts of them."""
     materials: list[SourceClip] = []
-    failed: list[str] = []
+    faults: list[str] = []
     counts: Counter[str] = Counter()
     sizes = set()
     chunks = spread(partial(_read, root, seed), clips, num_proc=num_proc, chunk=_CLIPS_A_CHUNK)
     for result in (result for chunk in chunks for result in chunk):
         if isinstance(result, str):
-            failed.append(result)
+            faults.append(result)
             continue
         material, even_rate = result
         if not material.captions:
@@ -232,13 +232,13 @@ def _materials(
         materials.append(material)
         counts["clips_of_variable_rate"] += not even_rate
         sizes.add(material.size)
-    if counts["clips_without_words"] and not materials and not failed:
+    if counts["clips_without_words"] and not materials and not faults:
         raise VideoContrastError(f"{table}: no caption has a word")
     if not materials:
-        raise VideoContrastError(f"no video could be read below --video-root {root}; the first: {failed[0]}")
-    counted = {"unreadable_clips": len(failed), "sizes_of_picture": len(sizes), **counts}
-    warnings = {"warnings": [f"left out: {why}" for why in failed[:_NAMED]]} if failed else {}
-    return materials, about("clip_edits") | {"counts": counted, "configs": {}} | warnings
+        raise VideoContrastError(f"no video could be read below --video-root {root}; the first: {faults[0]}")
+    all_counts = {"unreadable_clips": len(faults), "sizes_of_picture": len(sizes), **counts}
+    warnings = {"warnings": [f"left out: {why}" for why in faults[:_NAMED]]} if faults else {}
+    return materials, about("clip_edits") | {"counts": all_counts, "configs": {}} | warnings
 
 
 def _read(root: Path, seed: int, clips: Sequence[CaptionedClip]) -> list[tuple[SourceClip, bool] | str]:
@@ -260,16 +260,16 @@ def _read(root: Path, seed: int, clips: Sequence[CaptionedClip]) -> list[tuple[S
     return results
 
 
-def _written(row: MultipleChoiceRow, root: Path, built: BuiltSet) -> MultipleChoiceRow:
+def _written(row: MultipleChoiceRow, root: Path, dataset: BuiltSet) -> MultipleChoiceRow:
     """The row of a file that will be written; its recipe stays in `meta`."""
     clip = Clip.of(row)
     recipe = json.dumps(row["segments"], sort_keys=True)
     path = f"clips/{digest('clip_edits', recipe).hex()[:16]}.mp4"
-    built.files[path] = partial(_write, clip, root)
-    changed = {key: value for key, value in row.items() if key != "segments"}
+    dataset.files[path] = partial(_write, clip, root)
+    new_row = {key: value for key, value in row.items() if key != "segments"}
     meta = json.loads(row["meta"]) | {"segments": row["segments"]}
-    changed |= {"video_path": path, "meta": json.dumps(meta, sort_keys=True, ensure_ascii=False)}
-    return changed  # type: ignore[return-value]  # the same columns but one
+    new_row |= {"video_path": path, "meta": json.dumps(meta, sort_keys=True, ensure_ascii=False)}
+    return new_row  # type: ignore[return-value]  # the same columns but one
 
 
 def _write(clip: Clip, root: Path, path: Path) -> None:
@@ -294,16 +294,16 @@ def merged_copies(clips: Sequence[CaptionedClip], root: Path) -> tuple[list[Capt
     first: dict[str, str] = {}
     same = {path: first.setdefault(sha256(files[path]), path) for path, size in sizes.items() if often[size] > 1}
     sources = {clip.video_path: clip for clip in reversed(clips)}
-    merged: dict[tuple[str, float | None, float | None], CaptionedClip] = {}
+    clip_of: dict[tuple[str, float | None, float | None], CaptionedClip] = {}
     for clip in clips:
         source = sources[same.get(clip.video_path, clip.video_path)]
         key = (source.video_path, clip.start, clip.end)
-        if key in merged and clip.video_path != source.video_path:
-            known = merged[key]
-            siblings = dict.fromkeys((*known.siblings, *clip.siblings))
-            merged[key] = replace(known, captions=(*known.captions, *clip.captions), siblings=tuple(siblings))
-        elif key in merged:  # two rows of one file: the table's own matter
-            merged[(clip.id, clip.start, clip.end)] = clip
+        if key in clip_of and clip.video_path != source.video_path:
+            former = clip_of[key]
+            siblings = dict.fromkeys((*former.siblings, *clip.siblings))
+            clip_of[key] = replace(former, captions=(*former.captions, *clip.captions), siblings=tuple(siblings))
+        elif key in clip_of:  # two rows of one file: the table's own matter
+            clip_of[(clip.id, clip.start, clip.end)] = clip
         else:
-            merged[key] = replace(clip, video_path=source.video_path, cluster=source.cluster)
-    return list(merged.values()), len(clips) - len(merged)
+            clip_of[key] = replace(clip, video_path=source.video_path, cluster=source.cluster)
+    return list(clip_of.values()), len(clips) - len(clip_of)

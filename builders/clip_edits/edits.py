@@ -23,7 +23,7 @@ from video_contrast.builders.clip_edits.material import (
     Member,
     Rewritten,
     SourceClip,
-    balanced,
+    balanced_lengths,
     choose_joint,
     distinct_captions,
     first_that,
@@ -65,14 +65,14 @@ def mirrored(caption: str) -> Rewritten:
     old: list[str] = []
     new: list[str] = []
 
-    def exchanged(match: re.Match[str]) -> str:
+    def exchange(match: re.Match[str]) -> str:
         name, word = next((name, word) for name, word in match.groupdict().items() if word)
         old.append(word)
         new.append(like_case(_SIDE_WORDS[word.lower()], word))
         begin, end = (place - match.start() for place in match.span(name))
         return match[0][:begin] + new[-1] + match[0][end:]
 
-    text = _SIDE.sub(exchanged, caption)
+    text = _SIDE.sub(exchange, caption)
     if not old:
         raise LeftOut("no_side")
     # Of two sides, one that is understood and one that is not would make a caption that is false of both clips.
@@ -115,15 +115,15 @@ def _drawn(rng: Generator, forms: list[list[str]]) -> list[str]:
 def order(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generator) -> EditedGroup:
     """Two clips one after the other, and the other way round."""
     a, b = distinct_captions(clips)
-    first, second = (clip.part(seconds) for clip, seconds in zip(clips, balanced(clips, options), strict=True))
+    first, second = (clip.part(seconds) for clip, seconds in zip(clips, balanced_lengths(clips, options), strict=True))
     joint = choose_joint(options, rng, (first, second))
     # An order ("close the door") does not stand behind "before" or "after".
     [form] = _drawn(rng, [f for f in FORMS["order"] if pattern(a) != "order" or f[0].startswith(("first", "{"))])
     members = []
     sides = [(first, a, clips[0].id), (second, b, clips[1].id)]
     for (part, phrase, id), (later, other, other_id) in (sides, sides[::-1]):
-        shown = f"{id}, then {other_id} ({joint.words})"
-        members.append(Member(joint.join(part, later), form.format(phrase, other), shown, f"{phrase} comes first"))
+        edit = f"{id}, then {other_id} ({joint.words})"
+        members.append(Member(joint.join(part, later), form.format(phrase, other), edit, f"{phrase} comes first"))
     return EditedGroup(members, {"form": form, "transition": joint.name})
 
 
@@ -139,25 +139,25 @@ def count(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generato
     [form] = _drawn(rng, FORMS["count"])
     members = []
     for number, times in enumerate(TIMES, 1):
-        shown = f"{clip.id} {times}" + (f" ({joint.words})" if number > 1 else "")
-        members.append(Member(joint.join(*[part] * number), form.format(caption=caption, times=times), shown, times))
+        edit = f"{clip.id} {times}" + (f" ({joint.words})" if number > 1 else "")
+        members.append(Member(joint.join(*[part] * number), form.format(caption=caption, times=times), edit, times))
     # How often an action happens within the clip is not known: what is counted is the clip.
-    counted = "showings of the clip; within one, an action may happen several times"
-    return EditedGroup(members, {"form": form, "transition": joint.name, "counted": counted})
+    what = "showings of the clip; within one, an action may happen several times"
+    return EditedGroup(members, {"form": form, "transition": joint.name, "counted": what})
 
 
 def reversal(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generator) -> EditedGroup:
     """A clip and its reversal. Clips that look the same backwards are left out, by their measured motion."""
     clip = clips[0]
-    caption, changed = first_that(backwards, clip)
+    caption, rewriting = first_that(backwards, clip)
     seconds = length(clip, options)
     if clip.motion.still:
         raise LeftOut("stands_still")
     if clip.motion.asymmetry < options.asymmetry:
         raise LeftOut("looks_the_same_backwards")
     members = (
-        Member((clip.part(seconds),), caption, shown=f"{clip.id} forwards", claim=changed.old),
-        Member((clip.part(seconds, reversed=True),), changed.caption, f"{clip.id} backwards", claim=changed.new),
+        Member((clip.part(seconds),), caption, edit=f"{clip.id} forwards", claim=rewriting.old),
+        Member((clip.part(seconds, reversed=True),), rewriting.caption, f"{clip.id} backwards", claim=rewriting.new),
     )
     return EditedGroup(members, {"motion": clip.motion.amount, "asymmetry": clip.motion.asymmetry})
 
@@ -169,12 +169,12 @@ MIRRORED_TEXT = "not looked for: mirrored letters would show the edit"
 def mirror(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generator) -> EditedGroup:
     """A clip and its mirror image."""
     clip = clips[0]
-    caption, changed = first_that(mirrored, clip)
+    caption, rewriting = first_that(mirrored, clip)
     seconds = length(clip, options)
-    shown = f"{clip.id} mirrored (text is {MIRRORED_TEXT})"
+    edit = f"{clip.id} mirrored (text is {MIRRORED_TEXT})"
     members = (
-        Member((clip.part(seconds),), caption, shown=f"{clip.id} as it is", claim=changed.old),
-        Member((clip.part(seconds, mirrored=True),), changed.caption, shown, claim=changed.new),
+        Member((clip.part(seconds),), caption, edit=f"{clip.id} as it is", claim=rewriting.old),
+        Member((clip.part(seconds, mirrored=True),), rewriting.caption, edit, claim=rewriting.new),
     )
     return EditedGroup(members, {"visible_text": MIRRORED_TEXT})
 
@@ -194,8 +194,8 @@ def speed(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generato
     [form] = _drawn(rng, FORMS["speed"])
     members = []
     for name, rate in SPEEDS.items():
-        part, shown = clip.part(seconds * rate, speed=rate), f"{seconds * rate:.2f} s of {clip.id} in {seconds:.2f} s"
-        members.append(Member((part,), form.format(caption=caption, speed=name), shown, name))
+        part, edit = clip.part(seconds * rate, speed=rate), f"{seconds * rate:.2f} s of {clip.id} in {seconds:.2f} s"
+        members.append(Member((part,), form.format(caption=caption, speed=name), edit, name))
     return EditedGroup(members, {"form": form, "motion": clip.motion.amount})
 
 
@@ -213,8 +213,8 @@ def place(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generato
     [form] = _drawn(rng, FORMS["place"])
     members = []
     for where, parts in (("beginning", (span, inside)), ("end", (inside, span))):
-        shown = f"{span.seconds:g} s of {short.id} at the {where} of {host.id} ({joint.words})"
-        members.append(Member(joint.join(*parts), form.format(caption=caption, place=where), shown, where))
+        edit = f"{span.seconds:g} s of {short.id} at the {where} of {host.id} ({joint.words})"
+        members.append(Member(joint.join(*parts), form.format(caption=caption, place=where), edit, where))
     return EditedGroup(members, {"form": form, "transition": joint.name})
 
 
@@ -229,7 +229,7 @@ def identity(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Gener
         raise LeftOut("no_partner_of_its_size")
     if likeness(clip.motion, other.motion) > ALIKE:  # the same man in the same room is no other scene
         raise LeftOut("clips_that_look_alike")
-    seconds = min(balanced(clips, options))
+    seconds = min(balanced_lengths(clips, options))
     half = round(seconds / 2, 3)
     begin = (clip.seconds - seconds) / 2
     first, second = clip.part(half, begin), clip.part(half, begin + half)
@@ -237,8 +237,8 @@ def identity(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Gener
     form, same, another = _drawn(rng, FORMS["identity"])
     members = []
     for last, name, what in ((second, "the rest of it", same), (other.part(half), other.id, another)):
-        shown = f"{clip.id}, {joint.words}, {name}"
-        members.append(Member(joint.join(first, last), form.format(caption=caption, what=what), shown, what))
+        edit = f"{clip.id}, {joint.words}, {name}"
+        members.append(Member(joint.join(first, last), form.format(caption=caption, what=what), edit, what))
     return EditedGroup(members, {"form": form, "transition": joint.name})
 
 
@@ -258,9 +258,9 @@ def needle(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generat
     [form] = _drawn(rng, FORMS["needle"])
     members = []
     for span, other, caption in zip(spans, others, captions[1:], strict=True):
-        shown = f"{span.seconds:g} s of {other.id} in {host.id} after {cut:g} s ({joint.words})"
-        told = form.format(host=captions[0], needle=caption)
-        members.append(Member(joint.join(before, span, behind), told, shown, caption))
+        edit = f"{span.seconds:g} s of {other.id} in {host.id} after {cut:g} s ({joint.words})"
+        text = form.format(host=captions[0], needle=caption)
+        members.append(Member(joint.join(before, span, behind), text, edit, caption))
     return EditedGroup(members, {"form": form, "transition": joint.name, "share": options.needle})
 
 

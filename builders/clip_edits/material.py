@@ -68,10 +68,10 @@ def motion_of(root: Path, clip: Clip) -> Motion:
     path = float(np.linalg.norm(flows, axis=-1).sum())
     together = float(np.linalg.norm(flows.sum(axis=(1, 2)).sum(axis=0)))
     each = float(np.linalg.norm(flows.sum(axis=(1, 2)), axis=-1).sum())
-    directed = together / each if each and each > 0.1 * path else 0.0
-    changed = float(np.abs(levels[-1] - levels[0]).sum() / steps.sum()) if steps.sum() else 0.0
+    net_flow = together / each if each and each > 0.1 * path else 0.0
+    net_change = float(np.abs(levels[-1] - levels[0]).sum() / steps.sum()) if steps.sum() else 0.0
     amount = float(steps.mean())
-    return Motion(round(amount, 3), round(min(1.0, max(directed, changed)), 3) if amount >= STILL else 0.0, colours)
+    return Motion(round(amount, 3), round(min(1.0, max(net_flow, net_change)), 3) if amount >= STILL else 0.0, colours)
 
 
 def likeness(first: Motion, second: Motion) -> float:
@@ -167,7 +167,7 @@ class Member:
 
     segments: tuple[Segment, ...]  # its recipe
     caption: str  # what is true of it alone
-    shown: str  # what was edited, for the truth record
+    edit: str  # what was edited, for the truth record
     claim: str  # the words of the caption that are false of the group's other clips
 
 
@@ -228,8 +228,8 @@ def choose_joint(options: ClipEditOptions, rng: Generator, parts: Sequence[Segme
     `fades`: whether a cross-fade will do; a gap stands in for it where it was asked for.
     """
     names = ["gap", "cut", "fade"] if fades else ["gap", "cut"]
-    drawn = names[int(rng.integers(len(names)))]
-    name = drawn if options.transition == "varied" else options.transition if options.transition in names else "gap"
+    choice = names[int(rng.integers(len(names)))]
+    name = choice if options.transition == "varied" else options.transition if options.transition in names else "gap"
     shortest = min(part.seconds for part in parts)
     if name == "cut":
         return Joint(name)
@@ -261,7 +261,7 @@ def length(clip: SourceClip, options: ClipEditOptions) -> float:
     return min(clip.seconds, options.seconds)
 
 
-def balanced(clips: Sequence[SourceClip], options: ClipEditOptions) -> list[float]:
+def balanced_lengths(clips: Sequence[SourceClip], options: ClipEditOptions) -> list[float]:
     """Seconds of each clip that are used; none lasts more than twice as long as another, so that all are seen."""
     lengths = [length(clip, options) for clip in clips]
     return [min(own, _LONGER * min(lengths)) for own in lengths]
@@ -288,22 +288,22 @@ def pattern(caption: str) -> str | None:
     return "order" if sentence.is_imperative(root) and word.tag == "VB" else None
 
 
-def plain_captions(clip: SourceClip, reserved: re.Pattern[str], reason: str) -> list[str]:
+def plain_captions(clip: SourceClip, form_words: re.Pattern[str], reason: str) -> list[str]:
     """The captions of a clip that can be put into a form: of one sentence, short ones first.
 
-    `reserved`: words that a form says ("twice"): a caption with one of them would say it again, or deny it. `reason`:
+    `form_words`: words that a form says ("twice"): a caption with one of them would say it again, or deny it. `reason`:
     why the clip is left out where all of its captions have one. Raises LeftOut: no caption will do.
     """
-    left: Sequence[str] = clip.captions
-    words = ((reserved, reason), (WHEN, "says_when_it_happens"), (_SENTENCES, "captions_of_several_sentences"))
-    for found, why in words:
-        left = [caption for caption in left if not found.search(caption)]
-        if not left:
+    captions: Sequence[str] = clip.captions
+    words = ((form_words, reason), (WHEN, "says_when_it_happens"), (_SENTENCES, "captions_of_several_sentences"))
+    for expression, why in words:
+        captions = [caption for caption in captions if not expression.search(caption)]
+        if not captions:
             raise LeftOut(why)
-    left = [caption for caption in left if pattern(caption)]
-    if not left:
+    captions = [caption for caption in captions if pattern(caption)]
+    if not captions:
         raise LeftOut("captions_that_are_no_sentence")
-    return sorted(left, key=lambda caption: "," in caption or len(caption.split()) > _SHORT)
+    return sorted(captions, key=lambda caption: "," in caption or len(caption.split()) > _SHORT)
 
 
 def distinct_captions(clips: Sequence[SourceClip]) -> list[str]:
@@ -345,10 +345,10 @@ def first_that(rewrite: Callable[[str], Rewritten], clip: SourceClip) -> tuple[s
         try:
             if WHEN.search(caption):
                 raise LeftOut("says_when_it_happens")
-            changed = rewrite(caption)
-            if normal(changed.caption) in clip.source.truths():
+            rewriting = rewrite(caption)
+            if normal(rewriting.caption) in clip.source.truths():
                 raise LeftOut("another_caption_says_the_opposite")
-            return caption, changed
+            return caption, rewriting
         except LeftOut as why:
             reasons.append(why)
     raise reasons[0]

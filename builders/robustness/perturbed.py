@@ -74,9 +74,9 @@ class PerturbationOptions:
 
     def text_models(self) -> dict[str, tuple[str, ...]] | None:
         """Perturbation -> checkpoints; None where no models are given."""
-        named = named_values(self.models, "--models")
-        check_names("text perturbation of --models", named, TEXT)
-        return {name: tuple(str(where).split("+")) for name, where in named.items()} or None
+        checkpoints = named_values(self.models, "--models")
+        check_names("text perturbation of --models", checkpoints, TEXT)
+        return {name: tuple(str(where).split("+")) for name, where in checkpoints.items()} or None
 
     def condition(self, name: str, severity: int) -> VideoCondition:
         """The visual condition under these options."""
@@ -85,8 +85,8 @@ class PerturbationOptions:
     def record(self) -> dict[str, object]:
         """The options that a set's record shows."""
         values = as_record(self)
-        shown = {name: values[name] for name in ("profile", "scope", "order", "models")}
-        return shown | ({"files": self.quality} if self.files is not None else {})
+        record = {name: values[name] for name in ("profile", "scope", "order", "models")}
+        return record | ({"files": self.quality} if self.files is not None else {})
 
 
 Perturbed = tuple[list[Row], Facts]  # rows with perturbed texts, and the checks that a card shows
@@ -124,14 +124,14 @@ def perturbed_set(
     """
     texts = TEXTS if bias else TEXTS_WITHOUT_BIAS
     all_configs = set(configs) >= {*texts, "clean", "visual", "pairs"}
-    built = BuiltSet(name, {}, {**facts, "seed": options.seed, "options": options.record(), "configs": {}})
-    built.video_root = options.files or options.video_root
+    dataset = BuiltSet(name, {}, {**facts, "seed": options.seed, "options": options.record(), "configs": {}})
+    dataset.video_root = options.files or options.video_root
     paths = None
     if options.files is not None:
-        paths = _write_files(tables, configs, options, built)
+        paths = _write_files(tables, configs, options, dataset)
         tables = {split: [row for row in rows if Clip.of(row) in paths] for split, rows in tables.items()}
         tables = {split: rows for split, rows in tables.items() if rows}
-    draft = _Draft(built, tables, options, optional=all_configs, paths=paths)
+    draft = _Draft(dataset, tables, options, optional=all_configs, paths=paths)
     for config in configs:
         if config == "clean":
             draft.add(config, tables, {"negatives": "none: the clean reference of every perturbed config"})
@@ -141,14 +141,14 @@ def perturbed_set(
             draft.add_pairs([pair for pair in PAIRS if pair[1] in texts])
         else:
             draft.add_texts(config)
-    return built
+    return dataset
 
 
 @dataclass(frozen=True)
 class _Draft:
     """A set whose perturbed configs are added one by one."""
 
-    built: BuiltSet
+    dataset: BuiltSet
     tables: Tables  # split -> clean rows
     options: PerturbationOptions
     optional: bool  # whether text perturbations that cannot run are left out
@@ -156,7 +156,7 @@ class _Draft:
     # split and text perturbation -> perturbed rows, made once; None where what it needs is not there
     texts: dict[tuple[str, str], Perturbed | None] = field(default_factory=dict)
 
-    def perturbed(self, split: str, name: str, *, optional: bool) -> Perturbed | None:
+    def rows_and_checks(self, split: str, name: str, *, optional: bool) -> Perturbed | None:
         """The rows of a split with perturbed texts; None where what the perturbation needs is absent and optional."""
         if (split, name) not in self.texts:
             try:
@@ -171,56 +171,56 @@ class _Draft:
     def add(self, config: str, tables: Tables, facts: Facts) -> None:
         """Adds a config of rows without a visual perturbation."""
         rows_of = {split: [_with(row, None, self.paths) for row in rows] for split, rows in tables.items()}
-        self.built.tables[config], self.built.facts["configs"][config] = rows_of, facts
+        self.dataset.tables[config], self.dataset.facts["configs"][config] = rows_of, facts
 
     def add_texts(self, config: str) -> None:
         """Adds the config of a text perturbation, or says why it is left out."""
-        results = {split: self.perturbed(split, config, optional=self.optional) for split in self.tables}
+        results = {split: self.rows_and_checks(split, config, optional=self.optional) for split in self.tables}
         tables = {split: result[0] for split, result in results.items() if result and result[0]}
         checks = next((result[1] for result in results.values() if result), None)
         if checks is None or not tables:
             why = f"no item has different options left under {config}" if checks else how_to_get(TEXT[config])
             if checks and not self.optional:
-                unchanged = checks["captions left unchanged"]
-                raise VideoContrastError(f"{self.built.name} {config}: {why} ({unchanged} unchanged)")
-            self.built.leave_out(config, why)
+                share = checks["captions left unchanged"]
+                raise VideoContrastError(f"{self.dataset.name} {config}: {why} ({share} unchanged)")
+            self.dataset.leave_out(config, why)
             return
         if mostly_unchanged(checks):
-            self.built.warn([f"{config} left {checks['captions left unchanged']} of the captions unchanged"])
+            self.dataset.warn([f"{config} left {checks['captions left unchanged']} of the captions unchanged"])
         self.add(config, tables, {"negatives": "all captions perturbed", "checks": checks})
 
     def add_visual(self) -> None:
         """Adds the items under every visual condition."""
         conditions = _visual_conditions(self.options)
-        self.built.tables["visual"] = {
+        self.dataset.tables["visual"] = {
             split: [_with(row, condition, self.paths) for condition in conditions for row in rows]
             for split, rows in self.tables.items()
         }
         count = f"{len(conditions)} visual conditions: {len(NAMES)} perturbations at {len(SEVERITIES)} severities"
         checks = _damage(_clips(self.tables), self.options)
-        self.built.facts["configs"]["visual"] = {"negatives": count, "checks": checks}
+        self.dataset.facts["configs"]["visual"] = {"negatives": count, "checks": checks}
 
     def add_pairs(self, pairs: Sequence[tuple[str, str]]) -> None:
         """Adds the items under pairs of a visual and a text perturbation; texts that cannot run are left out."""
-        used: set[str] = set()
+        usable_texts: set[str] = set()
         rows_of: dict[str, list[Row]] = {}
         for split in self.tables:
             for visual, text in pairs:
-                result = self.perturbed(split, text, optional=True)
+                result = self.rows_and_checks(split, text, optional=True)
                 if result is not None:
-                    used.add(text)
+                    usable_texts.add(text)
                     condition = self.options.condition(visual, PAIR_SEVERITY)
                     rows_of.setdefault(split, []).extend(_with(row, condition, self.paths, text) for row in result[0])
-        missing = sorted({text for _, text in pairs} - used)
-        count = f"{sum(text in used for _, text in pairs)} of {len(pairs)} pairs"
+        missing = sorted({text for _, text in pairs} - usable_texts)
+        count = f"{sum(text in usable_texts for _, text in pairs)} of {len(pairs)} pairs"
         facts: Facts = {"negatives": f"{count} of a visual (severity {PAIR_SEVERITY}) and a text perturbation"}
         if missing:
             facts["pairs left out"] = {text: how_to_get(TEXT[text]) for text in missing}
-            note(f"left out: {self.built.name} pairs with {', '.join(missing)} (the card says how to get them)")
+            note(f"left out: {self.dataset.name} pairs with {', '.join(missing)} (the card says how to get them)")
         if not rows_of:
-            self.built.leave_out("pairs", "none of its text perturbations can run")
+            self.dataset.leave_out("pairs", "none of its text perturbations can run")
             return
-        self.built.tables["pairs"], self.built.facts["configs"]["pairs"] = rows_of, facts
+        self.dataset.tables["pairs"], self.dataset.facts["configs"]["pairs"] = rows_of, facts
 
 
 def _clips(tables: Tables) -> list[Clip]:
@@ -237,22 +237,22 @@ def _with(row: Row, condition: VideoCondition | None, paths: Paths | None, text:
     `text` is the perturbation of its captions, for the id of a pair.
     """
     recipe = condition.recipe() if condition else None
-    changed: dict[str, object] = {"text_perturbation": None, **row, "video_perturbation": recipe}
+    new_row: dict[str, object] = {"text_perturbation": None, **row, "video_perturbation": recipe}
     if condition is not None:
         suffix = f"@{condition.name}_{condition.severity}" + (f"+{text}" if text else "")
-        for name in {"id", "group"} & changed.keys():  # the rows of a group are under one condition
-            changed[name] = f"{changed[name]}{suffix}"
+        for name in {"id", "group"} & new_row.keys():  # the rows of a group are under one condition
+            new_row[name] = f"{new_row[name]}{suffix}"
     if paths is not None:
-        changed["video_path"] = paths[Clip.of(row)][condition]
-        changed["video_perturbation"] = None  # it is in the file: carried out again it would act twice
+        new_row["video_path"] = paths[Clip.of(row)][condition]
+        new_row["video_perturbation"] = None  # it is in the file: carried out again it would act twice
         source = {"video_path": row["video_path"], "start": row["start"], "end": row["end"]}
         meta = json.loads(row["meta"] or "{}") | {"perturbed_file": recipe or "clean, re-encoded", "source": source}
-        changed["meta"] = json.dumps(meta, sort_keys=True, ensure_ascii=False)
-        changed["start"] = changed["end"] = None
-    return cast(Row, changed)
+        new_row["meta"] = json.dumps(meta, sort_keys=True, ensure_ascii=False)
+        new_row["start"] = new_row["end"] = None
+    return cast(Row, new_row)
 
 
-def _write_files(tables: Tables, configs: Sequence[str], options: PerturbationOptions, built: BuiltSet) -> Paths:
+def _write_files(tables: Tables, configs: Sequence[str], options: PerturbationOptions, dataset: BuiltSet) -> Paths:
     """Writes every clip under every condition that the configs need, and records what could not be read.
 
     Under `torchrun` each rank writes its share and gets all paths.
@@ -274,12 +274,12 @@ def _write_files(tables: Tables, configs: Sequence[str], options: PerturbationOp
     clips, write = _clips(tables), partial(_write_chunk, conditions, options)
     chunks = spread(write, clips, num_proc=options.num_proc, chunk=_CLIPS_A_CHUNK)
     results = dict(zip(clips, chain.from_iterable(chunks), strict=True))
-    failed = [why for why in results.values() if isinstance(why, str)]
+    faults = [why for why in results.values() if isinstance(why, str)]
     paths = {clip: dict(zip(conditions, of, strict=True)) for clip, of in results.items() if not isinstance(of, str)}
-    built.facts["counts"] = {"clips written": len(paths), "clips whose video could not be read": len(failed)}
-    built.warn([f"left out: {why}" for why in failed[:20]])
+    dataset.facts["counts"] = {"clips written": len(paths), "clips whose video could not be read": len(faults)}
+    dataset.warn([f"left out: {why}" for why in faults[:20]])
     if not paths:
-        why = f": {failed[0]}" if failed else ""
+        why = f": {faults[0]}" if faults else ""
         raise VideoContrastError(f"no video could be read below {options.video_root}{why}; give --video-root DIR")
     return paths
 
@@ -291,13 +291,13 @@ def _damage(clips: Sequence[Clip], options: PerturbationOptions) -> dict[str, st
         step = max(1, len(clips) // _MEASURED_CLIPS)
         for clip in (clip for clip in clips[::step] if not clip.segments):
             try:
-                decoded = read_video(resolve_under(root, clip.video_path), clip.start, clip.end)
+                clean = read_video(resolve_under(root, clip.video_path), clip.start, clip.end)
             except VideoContrastError:
                 continue
-            length = len(decoded.frames)
+            length = len(clean.frames)
             indices = np.unique(np.linspace(0, length - 1, _MEASURED_FRAMES).round().astype(np.int64))
-            shown = decoded.frames[indices]
-            real.append(Reference(clip.video_id, length, clip.start, clip.end, frames=shown, indices=indices))
+            pictures = clean.frames[indices]
+            real.append(Reference(clip.video_id, length, clip.start, clip.end, frames=pictures, indices=indices))
             if len(real) == _MEASURED_CLIPS:
                 break
     if real:
@@ -331,20 +331,20 @@ def perturbed_rows(rows: Sequence[Row], name: str, options: PerturbationOptions)
     )  # fmt: skip
     recipe = {"name": name, "profile": options.text_profile, "seed": options.seed}
     texts = iter(after)
-    perturbed: list[Any] = []  # rows, changed as `plain` ones
+    new_rows: list[Any] = []  # rows, changed as `plain` ones
     for row in plain:
-        changed = {**row, column: [next(texts) for _ in row[column]], "text_perturbation": recipe}
+        new_row = {**row, column: [next(texts) for _ in row[column]], "text_perturbation": recipe}
         if row.get("replaced"):
-            changed["replaced"] = next(texts)
+            new_row["replaced"] = next(texts)
         if column == "candidates":
-            changed["edits"] = [None] * len(row[column])
-            if len(set(changed[column])) < len(changed[column]):
+            new_row["edits"] = [None] * len(row[column])
+            if len(set(new_row[column])) < len(new_row[column]):
                 continue
-        perturbed.append(changed)
+        new_rows.append(new_row)
     checks = _checks(name, before, after, options)
     if column == "candidates":
-        checks["items left out because two options became equal"] = len(rows) - len(perturbed)
-    return perturbed, checks
+        checks["items left out because two options became equal"] = len(rows) - len(new_rows)
+    return new_rows, checks
 
 
 def mostly_unchanged(checks: Facts) -> bool:
@@ -395,8 +395,8 @@ def perturbed(
     check_names(f"config of {dataset}", [clean], of_folder)
     if folder.record["configs"][clean].get("perturbed"):
         raise UsageError(f"--dataset {dataset}, config {clean}: is perturbed already; give the clean set")
-    known = folder.splits(clean)
-    selected = select_splits(splits or ",".join(known), dict.fromkeys(known))
+    all_splits = folder.splits(clean)
+    split_names = select_splits(splits or ",".join(all_splits), dict.fromkeys(all_splits))
     facts = folder.record.get("facts", {})
     of_set: Facts = {
         "summary": f"The config {clean} of {facts.get('pretty_name') or dataset.name}, perturbed.",
@@ -405,14 +405,14 @@ def perturbed(
         "citations": [*facts.get("citations", []), *about("perturbed")["citations"]],
     }
     options = replace(options, video_root=options.video_root or folder.video_root)
-    rows = sum(folder.record["configs"][clean]["splits"][split]["num_examples"] for split in selected)
+    rows = sum(folder.record["configs"][clean]["splits"][split]["num_examples"] for split in split_names)
     if cluster.executor is not None or rows > WHOLE:
         if options.files is not None or folder.layout(clean) == "pairs":
             raise UsageError(f"--files, and pairs of clips, go with sets of at most {WHOLE:,} rows, without --executor")
         cluster = replace(cluster, executor=cluster.executor or "local")
-        source = PerturbedBlocks(configs, cluster, folder, clean, selected, options, of_set)
+        source = PerturbedBlocks(configs, cluster, folder, clean, split_names, options, of_set)
         return BuiltSet("perturbed", {}, blocks=source, video_root=options.video_root)
-    tables = {split: folder.rows(clean, split) for split in selected}
+    tables = {split: folder.rows(clean, split) for split in split_names}
     for split, of_split in tables.items():
         validate_rows(of_split, f"{dataset}, config {clean}, split {split}")
     return perturbed_set("perturbed", configs, tables=tables, options=options, facts=of_set)
@@ -430,7 +430,7 @@ class PerturbedBlocks(BlockSource):
     options: PerturbationOptions
     facts: Facts
     builder: ClassVar[str] = "perturbed"
-    known: ClassVar[Sequence[str]] = CONFIGS
+    all_configs: ClassVar[Sequence[str]] = CONFIGS
 
     def cut(self, folder: str) -> Cut:
         """Ranges of rows."""
@@ -463,9 +463,9 @@ def msrvtt_p(
     folder = existing(folder, "it must hold test_videodatainfo.json ...", "--folder")
     annotations = msrvtt.MsrVttFolder(folder, video_pattern)
     clips = annotations.splits()
-    selected = select_splits(splits or ("test_1k_a" if "test_1k_a" in clips else "test"), clips)
+    split_names = select_splits(splits or ("test_1k_a" if "test_1k_a" in clips else "test"), clips)
     facts = about("msrvtt_p") | {"sources": annotations.files}
-    tables = {name: retrieval_rows(clips[name]) for name in selected}
+    tables = {name: retrieval_rows(clips[name]) for name in split_names}
     return perturbed_set("msrvtt_p", configs, tables=tables, options=options, facts=facts)
 
 

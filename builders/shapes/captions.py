@@ -52,7 +52,7 @@ def claim(scene: Scene, *, place: bool = True, setting: bool = True) -> Claim:
     return Claim(scene.subject, scene.action, other=other, side=side, setting=scene.setting if setting else None)
 
 
-def write(claimed: Claim, *, names: bool = False, phrase: int = 0) -> str:
+def write(statement: Claim, *, names: bool = False, phrase: int = 0) -> str:
     """The claim in English.
 
     `names`: call people of the cast by their name. `phrase`: 0 for the usual phrase of the action, 1 for another.
@@ -62,14 +62,14 @@ def write(claimed: Claim, *, names: bool = False, phrase: int = 0) -> str:
     >>> write(Claim(Figure("circle", "blue"), "rises", Figure("tree"), "below"), phrase=1)
     'a blue circle above a tree goes up'
     """
-    words = [noun_phrase(claimed.subject, names)]
-    if claimed.other and claimed.side:
-        words += [PLACES[claimed.side], noun_phrase(claimed.other, names)]
-    words.append(PHRASES[claimed.action][phrase])
-    if claimed.other and not claimed.side:
-        words.append(noun_phrase(claimed.other, names))
-    if claimed.setting:
-        words.append(SETTING_PHRASES[claimed.setting])
+    words = [noun_phrase(statement.subject, names)]
+    if statement.other and statement.side:
+        words += [PLACES[statement.side], noun_phrase(statement.other, names)]
+    words.append(PHRASES[statement.action][phrase])
+    if statement.other and not statement.side:
+        words.append(noun_phrase(statement.other, names))
+    if statement.setting:
+        words.append(SETTING_PHRASES[statement.setting])
     return " ".join(words)
 
 
@@ -107,9 +107,9 @@ side=None, setting=None)
 
 def read_figure(words: str) -> Figure:
     """The figure that a noun phrase of this world names."""
-    named = _FIGURE_OF_NAME.get(words)
-    if named:
-        return named
+    figure = _FIGURE_OF_NAME.get(words)
+    if figure:
+        return figure
     _, first, *rest = words.split()
     if not rest:
         return Figure(first)
@@ -154,51 +154,51 @@ def verdict(scene: Scene, caption: str) -> Verdict:
     >>> verdict(lifting, "a man in red stays still")
     'unclear'
     """
-    claimed = read(caption)
-    parts: list[Verdict] = [_same(claimed.subject, scene.subject), _of_place(scene, claimed)]
-    parts.append("true" if claimed.setting in (None, scene.setting) else "false")
-    if claimed.other is not None:
-        parts.append("false" if scene.other is None else _same(claimed.other, scene.other))
+    statement = read(caption)
+    parts: list[Verdict] = [_same(statement.subject, scene.subject), _of_place(scene, statement)]
+    parts.append("true" if statement.setting in (None, scene.setting) else "false")
+    if statement.other is not None:
+        parts.append("false" if scene.other is None else _same(statement.other, scene.other))
     # The box that a man lifts rises, and rises above him: what holds of the other figure is no plain falsehood.
     # So does who is pushed from behind, who might also pull.
-    if scene.other is not None and _same(claimed.subject, scene.other) == "true":
-        actions = {claimed.action, scene.action}
+    if scene.other is not None and _same(statement.subject, scene.other) == "true":
+        actions = {statement.action, scene.action}
         forces = len(actions) == 2 and actions <= {"pushes", "pulls", "leaves"}
-        if claimed.other is None or (forces and _same(claimed.other, scene.subject) == "true"):
+        if statement.other is None or (forces and _same(statement.other, scene.subject) == "true"):
             return "unclear"
-    parts.append(_of_action(scene, claimed))
+    parts.append(_of_action(scene, statement))
     if "false" in parts:
         return "false"
     return "unclear" if "unclear" in parts else "true"
 
 
-def _same(claimed: Figure, shown: Figure) -> Verdict:
-    kind_fits = shown.kind in ("man", "boy") if claimed.kind == "guy" else claimed.kind == shown.kind
-    return "true" if kind_fits and claimed.colour == shown.colour else "false"
+def _same(of_caption: Figure, of_scene: Figure) -> Verdict:
+    kind_fits = of_scene.kind in ("man", "boy") if of_caption.kind == "guy" else of_caption.kind == of_scene.kind
+    return "true" if kind_fits and of_caption.colour == of_scene.colour else "false"
 
 
-def _of_place(scene: Scene, claimed: Claim) -> Verdict:
-    if claimed.side is None or scene.other is None:
+def _of_place(scene: Scene, statement: Claim) -> Verdict:
+    if statement.side is None or scene.other is None:
         return "true"
     if scene.action in TRANSITIVE:
         return "unclear"
-    if claimed.side == scene.side:
+    if statement.side == scene.side:
         return "true"
     # Whoever is above a tree may also stand a little to its left.
     opposite = {frozenset(("left", "right")), frozenset(("above", "below"))}
-    return "false" if frozenset((claimed.side, scene.side)) in opposite else "unclear"
+    return "false" if frozenset((statement.side, scene.side)) in opposite else "unclear"
 
 
-def _of_action(scene: Scene, claimed: Claim) -> Verdict:
-    if claimed.action == scene.action:
+def _of_action(scene: Scene, statement: Claim) -> Verdict:
+    if statement.action == scene.action:
         return "true"
-    if claimed.action in ACTIONS[scene.action]["also said of it"].split():  # what a viewer could also call it
+    if statement.action in ACTIONS[scene.action]["also said of it"].split():  # what a viewer could also call it
         return "unclear"
     if scene.side in _OPPOSITE and scene.action in TRANSITIVE:
         way = scene.side if scene.action in _TOWARDS else _OPPOSITE[scene.side]
-        if claimed.action == _SLIDE[way]:
+        if statement.action == _SLIDE[way]:
             return "unclear"
     # Of someone who moves beside a landmark: does he move towards or away from it?
     moves = ("slides_left", "slides_right", "rises", "falls", "bounces", "shakes")
     beside = scene.other is not None and scene.action in moves
-    return "unclear" if beside and claimed.action in ("approaches", "leaves") else "false"
+    return "unclear" if beside and statement.action in ("approaches", "leaves") else "false"

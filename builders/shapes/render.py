@@ -58,8 +58,8 @@ def layout(scene: Scene, t: float) -> tuple[tuple[float, ...], tuple[float, floa
         return _alone(scene.action, u, t, (0, 0, SIZE, SIZE)), None
     if scene.side == "left":  # laid out as "right" and mirrored
         # Rendering only ever meets actions played forwards; in the mirror "slides right" runs to the left.
-        turned = {"slides_right": "slides_left_mirrored", "turns_clockwise": "turns_counter_mirrored"}
-        mirror = replace(scene.mirrored(), action=turned.get(scene.action, scene.action))
+        in_mirror = {"slides_right": "slides_left_mirrored", "turns_clockwise": "turns_counter_mirrored"}
+        mirror = replace(scene.mirrored(), action=in_mirror.get(scene.action, scene.action))
         subject, other = layout(mirror, t)
         assert other is not None
         x, y, radius, angle, alpha = subject

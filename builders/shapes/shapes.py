@@ -57,14 +57,14 @@ class SceneClip:
         """The clip played backwards."""
         return replace(self, scene=self.scene.reversed(), variant="r")
 
-    def showing(self, claimed: Claim, variant: str) -> "SceneClip":
+    def showing(self, new: Claim, variant: str) -> "SceneClip":
         """The clip with who, what and whom as a caption claims them; place, setting and jitter stay."""
         side = self.scene.side
-        if claimed.action in ("lifts", "lowers"):
+        if new.action in ("lifts", "lowers"):
             side = "above"
-        elif claimed.action in world.TRANSITIVE and side == "above":
+        elif new.action in world.TRANSITIVE and side == "above":
             side = "left" if self.scene.jitter[0] < 0.5 else "right"
-        scene = replace(self.scene, subject=claimed.subject, action=claimed.action, other=claimed.other, side=side)
+        scene = replace(self.scene, subject=new.subject, action=new.action, other=new.other, side=side)
         return replace(self, scene=scene, variant=variant)
 
     def columns(self) -> ClipSpan:
@@ -129,7 +129,7 @@ class ContrastKind:
     """How the items of a config are made."""
 
     kind: str  # of its contrasts
-    contrast: Contrast = lambda claimed, rng: ()  # makes them
+    contrast: Contrast = lambda statement, rng: ()  # makes them
     clips: int = 2  # that are contrasts of one another; the other candidates are random
     group: int = 6  # clips that share their candidates
     templates: Sequence[int] = range(len(world.TEMPLATES))  # of the scenes that have such contrasts
@@ -154,8 +154,8 @@ CONTRASTS = {
 
 def gallery_row(clip: SceneClip, **meta: str) -> RetrievalRow:
     """The retrieval row of a clip: its caption, and the paraphrase with names."""
-    claimed = claim(clip.scene)
-    captions = [write(claimed), write(claimed, names=True, phrase=1)]
+    statement = claim(clip.scene)
+    captions = [write(statement), write(statement, names=True, phrase=1)]
     return retrieval_row(id=clip.id, captions=captions, meta=clip.meta() | meta, **clip.columns())
 
 
@@ -200,10 +200,10 @@ def antonym_items(
         phrase = int(rng.integers(2))
         order = (1, 0) if rng.integers(2) else (0, 1)
         both = (clip, clip.reversed())
-        texts = [write(claim(shown.scene), phrase=phrase) for shown in both]
-        for shown in both:
+        texts = [write(claim(either.scene), phrase=phrase) for either in both]
+        for either in both:
             group = clip.id if config == "reversal_pairs" else None
-            yield shown, _row(config, shown, texts, order, cluster=clip.cluster, group=group)
+            yield either, _row(config, either, texts, order, cluster=clip.cluster, group=group)
 
 
 def counterfactual_items(seed: int) -> ClipRows:
@@ -228,9 +228,9 @@ def counterfactual_items(seed: int) -> ClipRows:
             order, phrase = [int(n) for n in rng.permutation(6)], int(rng.integers(2))
             for forwards in clips:
                 claims = [replace(claim(forwards.scene), action=action) for pair in three for action in pair]
-                texts = [write(claimed, phrase=phrase) for claimed in claims]
-                for shown in (forwards, forwards.reversed()):
-                    yield shown, _row("counterfactual_mc", shown, texts, order, cluster=clips[0].cluster)
+                texts = [write(statement, phrase=phrase) for statement in claims]
+                for either in (forwards, forwards.reversed()):
+                    yield either, _row("counterfactual_mc", either, texts, order, cluster=clips[0].cluster)
             three = next(in_turn)
 
 
@@ -243,10 +243,10 @@ def contrast_items(config: str, seed: int, counts: Counter[str]) -> ClipRows:
     for group, following in pairwise(_groups(how, seed, counts)):
         order = stream("shapes", world.VERSION, seed, config, group[0].clip.id).permutation(len(group))
         false = [text for _, text in following if all(verdict(clip.scene, text) == "false" for clip, _ in group)]
-        displaced = false[0] if false and how.clips > 1 else None  # a random caption
+        random_caption = false[0] if false and how.clips > 1 else None  # a random caption
         for clip, _ in group:
             texts = [text for _, text in group]
-            yield clip, _row(config, clip, texts, order, cluster=group[0].clip.cluster, displaced=displaced)
+            yield clip, _row(config, clip, texts, order, cluster=group[0].clip.cluster, random_caption=random_caption)
 
 
 def _groups(how: ContrastKind, seed: int, counts: Counter[str]) -> Iterator[list[TrueCaption]]:
@@ -256,12 +256,12 @@ def _groups(how: ContrastKind, seed: int, counts: Counter[str]) -> Iterator[list
         rng = stream("shapes", world.VERSION, clip.seed, how.kind, clip.id)
         # The way the action is phrased does not depend on the config.
         phrase = int(stream("shapes", world.VERSION, clip.seed, "random options", clip.id).integers(2))
-        claimed = claim(clip.scene)
-        contrasting = [TrueCaption(clip, write(claimed, names=how.names, phrase=phrase))]
-        for other in how.contrast(claimed, rng):
-            shown = TrueCaption(clip.showing(other, f"-{how.kind}"), write(other, names=how.names, phrase=phrase))
-            if world.held_out(shown.clip.scene) and _distinct([*contrasting, shown]):
-                contrasting.append(shown)
+        statement = claim(clip.scene)
+        contrasting = [TrueCaption(clip, write(statement, names=how.names, phrase=phrase))]
+        for other in how.contrast(statement, rng):
+            truth = TrueCaption(clip.showing(other, f"-{how.kind}"), write(other, names=how.names, phrase=phrase))
+            if world.held_out(truth.clip.scene) and _distinct([*contrasting, truth]):
+                contrasting.append(truth)
                 break
         if len(contrasting) < how.clips:
             counts["no such contrast among the scenes that training never shows"] += 1
@@ -289,7 +289,7 @@ def _row(
     order: Iterable[int],
     *,
     cluster: str,
-    displaced: str | None = None,
+    random_caption: str | None = None,
     group: str | None = None,
 ) -> MultipleChoiceRow:
     """The row of a clip whose candidates are the texts in this order; each of them is checked against the scene.
@@ -312,7 +312,7 @@ def _row(
         edits.append(edit.row() if contrast else None)
     return multiple_choice_row(
         id=f"{config}-{clip.id}", candidates=candidates, label=kinds.index("true"), kinds=kinds, edits=edits,
-        replaced=displaced, cluster=cluster, meta=clip.meta(), group=group, **clip.columns(),
+        replaced=random_caption, cluster=cluster, meta=clip.meta(), group=group, **clip.columns(),
     )  # fmt: skip
 
 
@@ -353,9 +353,9 @@ def shapes(
     """Short clips of shapes and people in motion, made on the spot, with captions whose truth is known."""
     count = max(2 * options.gallery, 2 * options.items + 80)
     pool = [*islice(test_clips(seed), count)]
-    built = BuiltSet("shapes", {}, about("shapes") | {"seed": seed, "options": as_record(options), "configs": {}})
-    built.facts |= {"version": world.VERSION, "transitive_actions": list(world.TRANSITIVE)}
-    used: dict[str, SceneClip] = {}
+    dataset = BuiltSet("shapes", {}, about("shapes") | {"seed": seed, "options": as_record(options), "configs": {}})
+    dataset.facts |= {"version": world.VERSION, "transitive_actions": list(world.TRANSITIVE)}
+    clip_of: dict[str, SceneClip] = {}
     for config in configs:
         counts: Counter[str] = Counter()  # of clips that fell out, by reason
         splits: dict[str, list[tuple[SceneClip, Row]]] = {}
@@ -372,8 +372,8 @@ def shapes(
         else:
             splits["test"] = [*islice(contrast_items(config, seed, counts), options.items)]
         counts["built"] = len(splits["test"])
-        built.tables[config] = {split: [row for _, row in rows] for split, rows in splits.items()}
-        built.facts["configs"][config] = {"negatives": NEGATIVES[config], "counts": dict(sorted(counts.items()))}
-        used |= {clip.path: clip for rows in splits.values() for clip, _ in rows}
-    built.files = {path: clip.write for path, clip in sorted(used.items())}
-    return built
+        dataset.tables[config] = {split: [row for _, row in rows] for split, rows in splits.items()}
+        dataset.facts["configs"][config] = {"negatives": NEGATIVES[config], "counts": dict(sorted(counts.items()))}
+        clip_of |= {clip.path: clip for rows in splits.values() for clip, _ in rows}
+    dataset.files = {path: clip.write for path, clip in sorted(clip_of.items())}
+    return dataset

@@ -97,9 +97,9 @@ def held_out(scene: Scene) -> bool:
     """
     kind, colour, action, *rest, side = scene.key()
     family = [
-        (kind, colour, seen, *rest, where)
-        for played in (action, REVERSE.get(action, action))
-        for seen, where in ((played, side), (MIRROR_ACTION.get(played, played), MIRROR_SIDE.get(side, "")))
+        (kind, colour, seen_motion, *rest, where)
+        for motion in (action, REVERSE.get(action, action))
+        for seen_motion, where in ((motion, side), (MIRROR_ACTION.get(motion, motion), MIRROR_SIDE.get(side, "")))
     ]
     return digest("shapes", "held out", *min(family))[0] < 26
 

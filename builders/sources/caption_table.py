@@ -39,10 +39,10 @@ class TableRow(NamedTuple):
             raise UsageError(f"{self.place}: no column {column!r}; the table has {names}. {how}")
         return self.cells[column]
 
-    def usual(self, named: str | None, usual: Sequence[str]) -> str:
+    def usual(self, column: str | None, usual: Sequence[str]) -> str:
         """The column that the user names; else the first of usual names that the table has, or the first of all."""
-        if named is not None or usual[0] in self.cells:
-            return named or usual[0]
+        if column is not None or usual[0] in self.cells:
+            return column or usual[0]
         columns = {plain_name(column): column for column in reversed(list(self.cells))}  # the first of two
         return next((columns[name] for name in usual if name in columns), usual[0])
 
@@ -54,8 +54,8 @@ class TableRow(NamedTuple):
         """
         value = self.value(column, option)
         cells: Sequence[Json] = value if isinstance(value, list | tuple) else [value]
-        if nested := [cell for cell in cells if isinstance(cell, dict | list)]:
-            what = f"column {column!r} must hold a text or a list of texts, not {str(nested[0])[:80]}"
+        if nested_cells := [cell for cell in cells if isinstance(cell, dict | list)]:
+            what = f"column {column!r} must hold a text or a list of texts, not {str(nested_cells[0])[:80]}"
             raise VideoContrastError(f"{self.place}: {what}")
         return [text for cell in cells if cell is not None and (text := " ".join(str(cell).split()))]
 
@@ -124,7 +124,7 @@ def read_files(
     `encoding`, `delimiter`: as of `read_table_file`. `faults`: takes what is wrong with each of several files that
     cannot be read, while the others are; without it, all that is raised as one error at the end.
     """
-    found: list[VideoContrastError] = [] if faults is None else faults
+    errors: list[VideoContrastError] = [] if faults is None else faults
     for file in files:
         try:
             table = read_table_file(file, encoding=encoding, delimiter=delimiter, marks=False)
@@ -133,9 +133,9 @@ def read_files(
         except VideoContrastError as error:
             if len(files) == 1:
                 raise
-            found.append(error)
-    if found and faults is None:
-        raise VideoContrastError("\n".join(map(str, found)))
+            errors.append(error)
+    if errors and faults is None:
+        raise VideoContrastError("\n".join(map(str, errors)))
 
 
 def table_files(source: str | Path) -> list[str]:
@@ -209,9 +209,9 @@ class VideoTable:
 
     def card_facts(self) -> Facts:
         """What the user says of the set for its card."""
-        known = re.fullmatch(r"[a-z0-9]+(-[a-z0-9.]+)*", self.licence or "")
+        is_id = re.fullmatch(r"[a-z0-9]+(-[a-z0-9.]+)*", self.licence or "")
         facts = {"pretty_name": self.title, "licence": self.licence, "language": [self.language]}
-        facts |= {"licence_id": self.licence} if known else {}
+        facts |= {"licence_id": self.licence} if is_id else {}
         return {name: value for name, value in facts.items() if value}
 
     def source_name(self) -> str:
@@ -225,22 +225,22 @@ class VideoTable:
         """
         place = row.place
         column = row.usual(self.video_column, VIDEO)
-        named = _as_text(row.value(column, "--video-column")).strip()
-        is_absolute = Path(named).is_absolute()
+        file = _as_text(row.value(column, "--video-column")).strip()
+        is_absolute = Path(file).is_absolute()
         if is_absolute and self.video_root is not None:
             try:
-                named = Path(named).resolve().relative_to(self.video_root.resolve()).as_posix()
+                file = Path(file).resolve().relative_to(self.video_root.resolve()).as_posix()
             except ValueError:
-                why = f"{named!r} does not lie under --video-root {self.video_root}"
+                why = f"{file!r} does not lie under --video-root {self.video_root}"
                 raise VideoContrastError(f"{place}: {why}") from None
-        named = named.removeprefix("./")
-        if not is_safe_relative(named):
+        file = file.removeprefix("./")
+        if not is_safe_relative(file):
             hint = "; give --video-root" if is_absolute else ""
             raise VideoContrastError(
                 f"{place}: column {column!r} must be a path relative to the video root, with '/' and "
-                f"without '..', not {named!r}{hint}"
+                f"without '..', not {file!r}{hint}"
             )
-        path = with_ending(named, self.video_root)
+        path = with_ending(file, self.video_root)
         start, end = (
             seconds(row.value(name, option), name, place) if name else None
             for name, option in ((self.start_column, "--start-column"), (self.end_column, "--end-column"))
@@ -253,19 +253,19 @@ class VideoTable:
         name = None
         if self.id_column and not (name := _as_text(row.value(self.id_column, "--id-column"))):
             raise VideoContrastError(f"{place}: column {self.id_column!r} must hold the clip's id, and is empty")
-        return Span(path, start, end, name, guessed=path != named and not lies_there(path, self.video_root))
+        return Span(path, start, end, name, ending_guessed=path != file and not lies_there(path, self.video_root))
 
-    def say(self, rows: Mapping[str, int], first: TableRow | None, guessed: int) -> None:
-        """Says what was taken for what; `guessed` videos have no ending and do not lie under the video root."""
+    def say(self, rows: Mapping[str, int], first: TableRow | None, guesses: int) -> None:
+        """Says what was taken for what; `guesses` videos have no ending and do not lie under the video root."""
         column = None if first is None else self._split_column(first)
         if column is not None:
             sizes = ", ".join(f"{name} {count:,}" for name, count in rows.items())
             note(f"{self.source_name()}: rows by their column {column!r}: {sizes}")
         if first is not None and (videos := first.usual(self.video_column, VIDEO)) not in (self.video_column, VIDEO[0]):
             note(f"{self.source_name()}: videos by their column {videos!r}")
-        if guessed:
-            named = f"{counted(guessed, 'video')} {'is' if guessed == 1 else 'are'} named without an ending"
-            note(f"{self.source_name()}: {named}: taken for .mp4 (--video-root finds others where they lie)")
+        if guesses:
+            text = f"{counted(guesses, 'video')} {'is' if guesses == 1 else 'are'} named without an ending"
+            note(f"{self.source_name()}: {text}: taken for .mp4 (--video-root finds others where they lie)")
 
     def _split_column(self, row: TableRow) -> str | None:
         """The column that holds the split of a row; None where there is none."""
@@ -343,7 +343,7 @@ class Span(VideoSpan):
     """A span of a video as a row of a table names it."""
 
     name: str | None = None  # the id that the row gives
-    guessed: bool = field(default=False, compare=False)  # whether the ending of the file is
+    ending_guessed: bool = field(default=False, compare=False)  # whether the ending of the file is
 
     @property
     def id(self) -> str:

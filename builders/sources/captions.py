@@ -20,7 +20,7 @@ from video_contrast.builders.blocks.cluster_options import ClusterOptions
 from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut, about, builder
 from video_contrast.builders.sources.caption_table import CaptionTable, read_table, training_videos
 from video_contrast.builders.sources.clip_rows import TooManyCaptions, cut, read_block, read_splits
-from video_contrast.builders.sources.released import read_negatives, unmatched
+from video_contrast.builders.sources.released import read_negatives, unmatched_note
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast import person_id
 from video_contrast.perturbations.contrast.caption_counts import decoded, shipped_counts
@@ -63,7 +63,7 @@ def captions(
     facts = source.facts() | {"counts": counts}
     if human is not None and "verb_human_mc" in configs:
         negatives = read_negatives(existing(human, "it must hold human negatives", "--human"))
-        facts |= {"warnings": [warning]} if (warning := unmatched(negatives, clips)) else {}
+        facts |= {"warnings": [warning]} if (warning := unmatched_note(negatives, clips)) else {}
     return build_configs("captions", configs, splits, source.plan(clips), facts=facts, optional=source.optional)
 
 
@@ -78,7 +78,7 @@ class _Captions(BlockSource):
     human: Path | None
     contrasts: GenderAndVerbOptions
     builder: ClassVar[str] = "captions"
-    known: ClassVar[Sequence[str]] = CONFIGS
+    all_configs: ClassVar[Sequence[str]] = CONFIGS
 
     def facts(self) -> Facts:
         """What the card says of the set, without counts."""

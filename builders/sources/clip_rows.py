@@ -64,8 +64,8 @@ class CaptionRows:
         for _, group in groupby(self.rows.execute(_SORTED, (self.splits[split],)), key=lambda row: row[2]):
             first, pool = None, ""
             captions: list[str] = []
-            for _, _, _, place, path, start, end, name, guessed, movie, texts in group:
-                span = Span(path, start, end, name, guessed=bool(guessed))
+            for _, _, _, place, path, start, end, name, ending_guessed, movie, texts in group:
+                span = Span(path, start, end, name, ending_guessed=bool(ending_guessed))
                 if first is None:
                     first, pool = span, movie
                 if name is not None:
@@ -114,14 +114,14 @@ def caption_rows(table: CaptionTable, *, file: Path | None = None, most: int | N
         splits = table.built_splits(names)
         sizes = {}
         for split, name in splits.items():
-            n_rows, n_clips, captioned, captions, empty = rows.execute(_SIZES, (name,)).fetchone()
-            sizes[split] = {"rows": n_rows, "clips": captioned, "captions": captions, "empty_captions": empty}
-            sizes[split]["clips_without_caption"] = n_clips - captioned
+            n_rows, n_clips, with_caption, captions, empty = rows.execute(_SIZES, (name,)).fetchone()
+            sizes[split] = {"rows": n_rows, "clips": with_caption, "captions": captions, "empty_captions": empty}
+            sizes[split]["clips_without_caption"] = n_clips - with_caption
         if not any(of_split["clips"] for of_split in sizes.values()):
             column = first.usual(table.caption_column, CAPTION)
             raise VideoContrastError(f"{table.captions}: every caption in column {column!r} is empty")
-        guessed = sum(rows.execute(_GUESSED, (name,)).fetchone()[0] for name in splits.values())
-        table.say({split: of_split["rows"] for split, of_split in sizes.items()}, first, guessed)
+        without_ending = sum(rows.execute(_GUESSED, (name,)).fetchone()[0] for name in splits.values())
+        table.say({split: of_split["rows"] for split, of_split in sizes.items()}, first, without_ending)
         yield CaptionRows(table, rows, splits, sizes, faults or ())
 
 
@@ -134,17 +134,17 @@ def read_splits(
     Returns split -> clips in the order of their first rows, and the counts of `CaptionRows`. `most`: captions that the
     table may have. Raises UsageError, VideoContrastError, TooManyCaptions: as `caption_rows` and `CaptionRows.clips`.
     """
-    with caption_rows(table, most=most) as stored:
-        splits = {split: list(stored.clips(split)) for split in stored.splits}
-        return {split: clips for split, clips in splits.items() if clips}, stored.counts()
+    with caption_rows(table, most=most) as rows:
+        splits = {split: list(rows.clips(split)) for split in rows.splits}
+        return {split: clips for split, clips in splits.items() if clips}, rows.counts()
 
 
 def _store(table: CaptionTable, rows: sqlite3.Connection, most: int | None, faults: Faults) -> TableRow:
     """Stores every row of the table; returns the first. Where there are `faults`, it is streamed, and goes on disk."""
     first: TableRow | None = None
-    known: dict[str, int] = {}  # clips by their first rows
+    places: dict[str, int] = {}  # of clips in the order of their first rows
     batch: list[tuple[object, ...]] = []
-    read = 0
+    n_captions = 0
 
     def write() -> None:
         rows.execute("BEGIN")
@@ -156,13 +156,13 @@ def _store(table: CaptionTable, rows: sqlite3.Connection, most: int | None, faul
         first = first or row
         split, span = table.split_of(row), table.span(row)
         movie, captions = table.movie(row), table.texts(row)
-        read += len(captions)
-        if most is not None and read > most:
+        n_captions += len(captions)
+        if most is not None and n_captions > most:
             raise TooManyCaptions
-        ordered = known.setdefault(span.id, len(known)) if faults is None else digest("blocks", movie or span.id)[:8]
+        order = places.setdefault(span.id, len(places)) if faults is None else digest("blocks", movie or span.id)[:8]
         batch.append(
             (
-                split, ordered, span.id, row.place, span.path, span.start, span.end, span.name, span.guessed,
+                split, order, span.id, row.place, span.path, span.start, span.end, span.name, span.ending_guessed,
                 movie, json.dumps(captions),
             )
         )  # fmt: skip
@@ -215,14 +215,14 @@ def cut(table: CaptionTable, folder: Address) -> Cut:
 def _parts(clips: Iterator[CaptionedClip], count: int, most: int) -> Iterator[Sequence[CaptionedClip]]:
     """`most` parts of about equal size, fewer where a movie is larger than one."""
     part: list[CaptionedClip] = []
-    opened = 0
+    part_number = 0
     for n, clip in enumerate(clips):
         place = n * most // count
-        if part and place > opened and (not clip.pool or clip.pool != part[-1].pool):
+        if part and place > part_number and (not clip.pool or clip.pool != part[-1].pool):
             yield part
             part = []
         if not part:
-            opened = place
+            part_number = place
         part.append(clip)
     if part:
         yield part

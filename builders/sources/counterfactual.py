@@ -54,19 +54,19 @@ def counterfactual(
     splits, seed, size = table.read(), contrasts.seed, negatives + 1
     own: Facts = {"sources": [Path(table.captions).name], "options": contrasts.record() | {"negatives": negatives}}
     own |= {"seed": seed, "configs": {}}
-    built = BuiltSet("counterfactual", {}, about("counterfactual") | own | table.card_facts())
+    dataset = BuiltSet("counterfactual", {}, about("counterfactual") | own | table.card_facts())
     tables: Tables
     for config in configs:
         if config == "retrieval":
             tables, config_facts = retrieval_config(splits)
         elif config == "random6":
-            drawn = {split: random_items(clips, seed=seed, candidates=size) for split, clips in splits.items()}
-            by_split = {split: dict(sorted(counts.items())) for split, (_, counts) in drawn.items()}
-            tables, config_facts = random_config({split: items for split, (items, _) in drawn.items()}, by_split, size)
+            draws = {split: random_items(clips, seed=seed, candidates=size) for split, clips in splits.items()}
+            by_split = {split: dict(sorted(counts.items())) for split, (_, counts) in draws.items()}
+            tables, config_facts = random_config({split: items for split, (items, _) in draws.items()}, by_split, size)
         else:
             tables, config_facts = _rcad(splits, table, negatives, contrasts)
-        built.add_config(config, tables, config_facts, optional=set(configs) == set(CONFIGS))
-    return built
+        dataset.add_config(config, tables, config_facts, optional=set(configs) == set(CONFIGS))
+    return dataset
 
 
 @parse_cache()

@@ -50,39 +50,39 @@ def feint6k(
 ) -> BuiltSet:
     """Feint6K: the true caption among five with another action; random captions as the control."""
     facts = about("feint6k") | {"sources": [], "seed": seed, "configs": {}}
-    built = BuiltSet("feint6k", {}, facts)
+    dataset = BuiltSet("feint6k", {}, facts)
     optional = set(configs) == set(CONFIGS)
-    read: dict[str, int] = {}  # source -> clips of its file
+    clips_of: dict[str, int] = {}  # source -> clips of its file
     for source, path in (("msrvtt", msrvtt), ("vatex", vatex)):
         of_source = [config for config in configs if config.endswith(f"_{source}")]
         if path is None:
             for config in of_source:
-                built.leave_out(config, f"give --{source} FILE, the released csv", optional=optional)
+                dataset.leave_out(config, f"give --{source} FILE, the released csv", optional=optional)
         elif of_source:
             blocks = read_blocks(existing(path, "it must be the released csv", f"--{source}"), video_pattern)
-            read[source] = len(blocks)
+            clips_of[source] = len(blocks)
             size = f"{path.name}: {counted(len(blocks), 'clip')}, {counted(SIZE * len(blocks), 'row')}"
             facts["sources"] = [*facts["sources"], f"{size} ({RELEASE})"]
             for config in of_source:
                 tables, config_facts = _table(config.removesuffix(f"_{source}"), blocks, seed)
-                built.add_config(config, tables, config_facts, optional=optional)
+                dataset.add_config(config, tables, config_facts, optional=optional)
     sizes = (("clips", 1), ("rows", SIZE))
-    facts["counts"] = {f"{source}_{what}": n * clips for source, clips in read.items() for what, n in sizes}
+    facts["counts"] = {f"{source}_{what}": n * clips for source, clips in clips_of.items() for what, n in sizes}
     # A file that ends early, but behind all rows of a clip, shows it by nothing but the number of its clips.
-    clips = counted(sum(read.values()), "clip")
-    if len(read) == len(SOURCES):
-        if sum(read.values()) != CLIPS:
-            built.warn([f"the two files have {clips}, but the paper counts {CLIPS:,}: one is cut, or another release"])
-        return built
-    for source, count in read.items():
+    size = counted(sum(clips_of.values()), "clip")
+    if len(clips_of) == len(SOURCES):
+        if sum(clips_of.values()) != CLIPS:
+            dataset.warn([f"the two files have {size}, but the paper counts {CLIPS:,}: one is cut, or another release"])
+        return dataset
+    for source, count in clips_of.items():
         if count < AT_LEAST[source]:
             least = f"{AT_LEAST[source]:,}"
-            built.warn([f"--{source} has {clips}, the release at least {least}: it is cut, or another release"])
+            dataset.warn([f"--{source} has {size}, the release at least {least}: it is cut, or another release"])
             continue
-        limit = f"{built.facts['sources'][0]}; there is no count of each alone to tell whether this one is whole"
-        built.facts["limits"] = [limit]
+        limit = f"{dataset.facts['sources'][0]}; there is no count of each alone to tell whether this one is whole"
+        dataset.facts["limits"] = [limit]
         note(f"note: {limit}")
-    return built
+    return dataset
 
 
 def read_blocks(path: Path, video_pattern: str) -> list[Block]:
@@ -99,14 +99,14 @@ def read_blocks(path: Path, video_pattern: str) -> list[Block]:
     if not rows:
         raise VideoContrastError(f"{path}: no rows")
     blocks: dict[str, Block] = {}
-    for video, grouped in groupby(rows, key=itemgetter(1)):
-        of_video = list(grouped)
+    for video, group in groupby(rows, key=itemgetter(1)):
+        of_video = list(group)
         first = of_video[0][0]
         if len(of_video) != SIZE:
-            broken = of_video[min(len(of_video) - 1, SIZE)][0]
+            place = of_video[min(len(of_video) - 1, SIZE)][0]
             count = f"more than {SIZE}" if len(of_video) > SIZE else len(of_video)
             raise VideoContrastError(
-                f"{broken}: the block of {video!r} that begins at {first.rpartition(', ')[2]} has {count} rows; each "
+                f"{place}: the block of {video!r} that begins at {first.rpartition(', ')[2]} has {count} rows; each "
                 f"video needs {SIZE}, the true caption first"
             )
         if video in blocks:

@@ -41,23 +41,23 @@ def lsmdc_ids(
     """LSMDC-IDs: retrieval, random, character-id and verb contrasts within movies."""
     clips = read(existing(captions, "it must hold LSMDC's descriptions", "--captions"), video_pattern)
     parts = split_within_movies(clips, contrasts.seed)
-    selected = select_splits(splits, parts)
-    released = human if human is not None and is_released(human) else None
+    split_names = select_splits(splits, parts)
+    file = human if human is not None and is_released(human) else None
     plan = contrast_plan(
         contrasts,
         training_videos=lambda: {clip.id: clip.captions for clip in parts["train"]},
         casts=None if cast is None else (lambda: read_casts(cast)),
-        human=None if released else human,
+        human=None if file else human,
     )
     counts = {name: len(part) for name, part in parts.items()}
     facts = about("lsmdc_ids") | {"sources": [captions.name], "options": contrasts.record(), "counts": counts}
-    ours, optional = [c for c in configs if not (released and c == "verb_human_mc")], set(configs) == set(CONFIGS)
-    built_from = {name: parts[name] for name in selected}
-    built = build_configs("lsmdc_ids", ours, built_from, plan, facts=facts, retrieval_splits=parts, optional=optional)
-    if released and "verb_human_mc" in configs:
-        tables, own = released_config(released, "verb_human", lambda c: video_pattern.format(movie=movie_of(c), clip=c))
-        built.add_config("verb_human_mc", tables, own)
-    return built
+    ours, optional = [c for c in configs if not (file and c == "verb_human_mc")], set(configs) == set(CONFIGS)
+    built_from = {name: parts[name] for name in split_names}
+    dataset = build_configs("lsmdc_ids", ours, built_from, plan, facts=facts, retrieval_splits=parts, optional=optional)
+    if file and "verb_human_mc" in configs:
+        tables, own = released_config(file, "verb_human", lambda c: video_pattern.format(movie=movie_of(c), clip=c))
+        dataset.add_config("verb_human_mc", tables, own)
+    return dataset
 
 
 def read(path: Path, pattern: str = "{movie}/{clip}.avi") -> list[CaptionedClip]:
@@ -115,8 +115,8 @@ def split_within_movies(clips: Sequence[CaptionedClip], seed: int = 0) -> dict[s
         movies[clip.pool].append(clip)
     place: dict[str, str] = {}
     for movie in movies.values():
-        held = len(movie) / 10
-        n_test, n_validation = int(held + 0.5), int(held + 0.5) if len(movie) >= 10 else 0
+        tenth = len(movie) / 10
+        n_test, n_validation = int(tenth + 0.5), int(tenth + 0.5) if len(movie) >= 10 else 0
         for number, clip in enumerate(sorted(movie, key=lambda clip: digest(seed, "lsmdc-split", clip.id))):
             place[clip.id] = "test" if number < n_test else "validation" if number < n_test + n_validation else "train"
     return {name: [clip for clip in clips if place[clip.id] == name] for name in SPLITS}

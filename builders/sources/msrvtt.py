@@ -51,33 +51,33 @@ def msrvtt(
     source = MsrVttFolder(existing(folder, "it must hold test_videodatainfo.json ...", "--folder"), video_pattern)
     clips = source.splits()
     present = [split for split in CONTRAST_SPLITS if split in clips]
-    selected = present if splits is None else select_splits(splits, clips)
-    released = _released_files(configs, source.folder, human)
-    plan = contrast_plan(contrasts, human=None if "verb_human_mc" in released else human, paper=PAPER)
+    split_names = present if splits is None else select_splits(splits, clips)
+    released_files = _released_files(configs, source.folder, human)
+    plan = contrast_plan(contrasts, human=None if "verb_human_mc" in released_files else human, paper=PAPER)
     facts = about("msrvtt") | {"sources": source.files, "options": contrasts.record(), "warnings": leaks(clips)}
     # The items of the 1k-A split are items of the test split: the same candidates, so the two can be compared.
-    built_from = {split: clips[split] for split in selected if split != "test_1k_a"}
-    if "test_1k_a" in selected:
+    built_from = {split: clips[split] for split in split_names if split != "test_1k_a"}
+    if "test_1k_a" in split_names:
         built_from.setdefault("test", clips["test"])
-    ours = [config for config in configs if config not in released]
-    built = build_configs("msrvtt", ours, built_from, plan, facts=facts, retrieval_splits=clips, optional=optional)
-    for config in built.tables:
-        if config != "retrieval" and "test_1k_a" in selected:
-            _add_one_k_a(built, config, clips["test_1k_a"], keep_test="test" in selected)
+    ours = [config for config in configs if config not in released_files]
+    dataset = build_configs("msrvtt", ours, built_from, plan, facts=facts, retrieval_splits=clips, optional=optional)
+    for config in dataset.tables:
+        if config != "retrieval" and "test_1k_a" in split_names:
+            _add_one_k_a(dataset, config, clips["test_1k_a"], keep_test="test" in split_names)
     clusters = {clip.id: clip.cluster for of_split in clips.values() for clip in of_split}
-    for config, path in released.items():
+    for config, path in released_files.items():
         if not path.is_file():
             why = f"no {RELEASED[config]} in {source.folder}; put the released file there"
-            built.leave_out(config, why, optional=optional)
+            dataset.leave_out(config, why, optional=optional)
             continue
         kind = config.removesuffix("_mc")
         tables, facts = released_config(
             path, kind, lambda name: video_pattern.format(video_id=name), cluster=lambda name: clusters.get(name, name)
         )
-        built.add_config(config, tables, facts)
+        dataset.add_config(config, tables, facts)
         if "test_1k_a" in clips:
-            _add_one_k_a(built, config, clips["test_1k_a"], keep_test=True)
-    return built
+            _add_one_k_a(dataset, config, clips["test_1k_a"], keep_test=True)
+    return dataset
 
 
 def _released_files(configs: Sequence[str], folder: Path, human: Path | None) -> dict[str, Path]:
@@ -133,10 +133,10 @@ class MsrVttFolder:
             if (self.folder / name).is_file():
                 self.files.append(name)
                 columns = ("video_id", "sentence") if split == "test_1k_a" else ("video_id",)
-                needed = f"the columns {', '.join(columns)}"
+                option = f"the columns {', '.join(columns)}"
                 clips[split] = []
                 for row in read_table(self.folder / name):
-                    video_id, *sentence = (str(row.value(column, needed)) for column in columns)
+                    video_id, *sentence = (str(row.value(column, option)) for column in columns)
                     if video_id not in self.captions:  # of a file that is not there: an error, not a smaller split
                         missing = f"{video_id!r}, which has no caption in {', '.join(self.files)}"
                         raise VideoContrastError(f"{self.folder / name} names {missing}")
@@ -147,10 +147,10 @@ class MsrVttFolder:
         """The clip of a video with its captions, or with the given ones (the others are siblings then)."""
         video, path = self.videos[video_id], self.pattern.format(video_id=video_id)
         own = tuple(self.captions[video_id])
-        shown, siblings = (captions, own) if captions else (own, ())
+        own_captions, siblings = (captions, own) if captions else (own, ())
         youtube = _YOUTUBE.search(str(video.get("url", "")))
         cluster, meta = youtube.group(1) if youtube else video_id, {"category": video.get("category")}
-        return CaptionedClip(video_id, video_id, path, shown, cluster=cluster, siblings=siblings, meta=meta)
+        return CaptionedClip(video_id, video_id, path, own_captions, cluster=cluster, siblings=siblings, meta=meta)
 
 
 def leaks(splits: Mapping[str, Sequence[CaptionedClip]]) -> list[str]:
@@ -158,24 +158,24 @@ def leaks(splits: Mapping[str, Sequence[CaptionedClip]]) -> list[str]:
     warnings = []
     for train in ("train", "train_7k", "train_9k"):
         for test in ("test", "test_1k_a"):
-            shared = {clip.id for clip in splits.get(train, ())} & {clip.id for clip in splits.get(test, ())}
-            if shared:
-                share = percent(len(shared), len(splits[test]))
+            common_ids = {clip.id for clip in splits.get(train, ())} & {clip.id for clip in splits.get(test, ())}
+            if common_ids:
+                share = percent(len(common_ids), len(splits[test]))
                 warnings.append(
-                    f"{train} holds {len(shared):,} videos of {test} ({share} %): a model trained on {train} "
+                    f"{train} holds {len(common_ids):,} videos of {test} ({share} %): a model trained on {train} "
                     f"has seen them; score it on another test split"
                 )
     return warnings
 
 
-def _add_one_k_a(built: BuiltSet, config: str, clips: Sequence[CaptionedClip], *, keep_test: bool) -> None:
+def _add_one_k_a(dataset: BuiltSet, config: str, clips: Sequence[CaptionedClip], *, keep_test: bool) -> None:
     """Adds the items of `test` whose clips the 1k-A list names; takes `test` away where it was not asked for."""
-    tables = built.tables[config]
+    tables = dataset.tables[config]
     inside = {clip.id for clip in clips}
     rows = [row for row in tables.get("test", ()) if row["video_id"] in inside]
     if rows:
         tables["test_1k_a"] = rows
-        sizes = built.facts["configs"][config].setdefault("splits", {})
+        sizes = dataset.facts["configs"][config].setdefault("splits", {})
         sizes["test_1k_a"] = {"items": len(rows), "of": len(clips), "subset_of": "test"}
     if not keep_test:
         tables.pop("test", None)

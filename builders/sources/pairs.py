@@ -44,10 +44,10 @@ def pairs(
     n_clips = len({row["cluster"] for of_split in rows.values() for row in of_split})
     own: Facts = {"sources": [table.source_name()], "options": {"true": true, "false": false, "kind": kind}}
     own |= {"counts": {"rows": n_rows, "clips": n_clips}, "seed": seed, "configs": {}}
-    built = BuiltSet("pairs", {}, about("pairs") | own | table.card_facts())
+    dataset = BuiltSet("pairs", {}, about("pairs") | own | table.card_facts())
     splits = {split: {"items": len(own), "counts": dict(sorted(counts[split].items()))} for split, own in rows.items()}
-    built.add_config(CONFIG, rows, {"negatives": "the false caption of the pair", "options": 2, "splits": splits})
-    return built
+    dataset.add_config(CONFIG, rows, {"negatives": "the false caption of the pair", "options": 2, "splits": splits})
+    return dataset
 
 
 def _read_pairs(
@@ -69,8 +69,8 @@ def _read_pairs(
         pairs, counts = by_split.setdefault(of_split, ([], Counter({"rows": 0, "built": 0})))
         counts["rows"] += 1
         span = table.span(row)
-        known, former, place = spans.setdefault(span.id, (span, of_split, row.place))
-        known.check_same(span, row.place)
+        first_span, former, place = spans.setdefault(span.id, (span, of_split, row.place))
+        first_span.check_same(span, row.place)
         check_split(row.place, span.id, of_split, former=former, former_place=place)
         truths, negatives = row.texts(true, "--true"), row.texts(false, "--false")
         if len(truths) > 1:
@@ -94,8 +94,8 @@ def _read_pairs(
                 of_clip[span.id] += 1
     parts = table.built_splits(by_split) if by_split else {}
     paths = {pair.clip.video_path for pairs, _ in parts.values() for pair in pairs}
-    guessed = {span.path for span, _, _ in spans.values() if span.guessed}
-    table.say({split: counts["rows"] for split, (_, counts) in parts.items()}, first, len(guessed & paths))
+    without_ending = {span.path for span, _, _ in spans.values() if span.ending_guessed}
+    table.say({split: counts["rows"] for split, (_, counts) in parts.items()}, first, len(without_ending & paths))
     rows = {split: _rows(pairs, counts, seed) for split, (pairs, counts) in parts.items()}
     return rows, {split: counts for split, (_, counts) in parts.items()}
 

@@ -69,12 +69,12 @@ class Release:
 
     def of_counts(self, config: str, items: int) -> tuple[str, str | None]:
         """Which release has this many items of a config, in words, and a warning where the published has not."""
-        known = {"the published": self.paper, **self.former}
+        releases = {"the published": self.paper, **self.former}
         if config not in self.paper:
             return f"{items:,} items; {self.about or 'no published count is known'}", None
-        name = next((name for name, counts in known.items() if counts.get(config) == items), None)
+        name = next((name for name, counts in releases.items() if counts.get(config) == items), None)
         if name is None:
-            counts = ", ".join(f"{name} {of[config]:,}" for name, of in known.items() if config in of)
+            counts = ", ".join(f"{name} {of[config]:,}" for name, of in releases.items() if config in of)
             count = f"{items:,} items, as no known release ({counts})"
             return count, f"{config}: the files hold {count}: are they whole?"
         count = f"{items:,} items: {name} release"
@@ -187,14 +187,14 @@ class Entry:
         `cluster`: the source video; the path by default. Raises UsageError: the pattern cannot be read;
         VideoContrastError: the row lacks a field that the pattern names, or the path would leave the root.
         """
-        known = {**self.fields, **values}
+        fields = {**self.fields, **values}
         try:
-            path = pattern.format_map(known)
+            path = pattern.format_map(fields)
         except KeyError as error:
-            names = ", ".join(map(str, known))
+            names = ", ".join(map(str, fields))
             raise self.error(f"no field {error} for the video's path {pattern!r}; it has {names}") from error
         except (IndexError, ValueError) as error:
-            raise UsageError(f"--video-pattern {pattern!r}: its fields are {', '.join(map(str, known))}") from error
+            raise UsageError(f"--video-pattern {pattern!r}: its fields are {', '.join(map(str, fields))}") from error
         if not is_safe_relative(path):
             raise self.error(f"{path!r} must be a path relative to the video root, without '..'")
         if start is not None and end is not None and end <= start:
@@ -202,11 +202,11 @@ class Entry:
         return VideoName(path, start, end, cluster)
 
 
-def lettered(row: Entry) -> Choice:
+def lettered_choice(row: Entry) -> Choice:
     """Reads a `question` that holds its options ("A. ...", a line each), and the letter `GT` of the right one.
 
     >>> row = Entry("row 1", "1", {"question": "What?\\nA. this\\nB. that \\nAnswer directly.", "GT": "B"})
-    >>> choice = lettered(row)
+    >>> choice = lettered_choice(row)
     >>> choice.question, choice.options, choice.key, choice.prompt
     ('What?', ['this', 'that '], 1, '{question}\\n{options}\\nAnswer directly.')
     """
@@ -222,7 +222,7 @@ def lettered(row: Entry) -> Choice:
     return Choice(text[: choices[0].start()].rstrip("\n"), [match[2] for match in choices], letters.index(key), prompt)
 
 
-def flipped(seed: int, *names: str) -> bool:
+def coin_toss(seed: int, *names: str) -> bool:
     """A seeded toss of a coin, the same for equal names."""
     return bool(stream(seed, "published", *names).integers(2))
 
@@ -243,32 +243,32 @@ def published_builder(
     The decorated function adds the items of the asked-for configs to the `PublishedSet` that it is given; its other
     parameters are the builder's options, with `PublishedOptions`.
     """
-    known = release(name)
-    fetch = f"`{known.fetch}`" if known.fetch.startswith(("git ", "hf ")) else known.fetch
+    own_release = release(name)
+    fetch = f"`{own_release.fetch}`" if own_release.fetch.startswith(("git ", "hf ")) else own_release.fetch
 
     def register(read: Callable[..., None]) -> Callable[..., BuiltSet]:
         own = [
-            parameter.replace(annotation=Annotated[parameter.annotation, known.options[parameter.name]])
+            parameter.replace(annotation=Annotated[parameter.annotation, own_release.options[parameter.name]])
             for parameter in list(inspect.signature(read).parameters.values())[1:]
         ]
         files = [f"--{parameter.name} FILE" for parameter in own if parameter.default is None]
 
-        def build(configs: list[str], *, options: PublishedOptions, **given: Any) -> BuiltSet:
-            published = PublishedSet(name, configs, options)
-            if known.inside:  # the folder is the whole release, or the one with the files in it
-                parts = known.inside.split("/")
-                below = (given["folder"].joinpath(*parts[n:]) for n in range(len(parts)))
-                given["folder"] = next((path for path in below if path.is_dir()), given["folder"])
-            read(published, **given)
-            if files and not published.read:
+        def build(configs: list[str], *, options: PublishedOptions, **arguments: Any) -> BuiltSet:
+            dataset = PublishedSet(name, configs, options)
+            if own_release.inside:  # the folder is the whole release, or the one with the files in it
+                parts = own_release.inside.split("/")
+                below = (arguments["folder"].joinpath(*parts[n:]) for n in range(len(parts)))
+                arguments["folder"] = next((path for path in below if path.is_dir()), arguments["folder"])
+            read(dataset, **arguments)
+            if files and not dataset.items_of:
                 raise UsageError(f"{name}: give {' or '.join(files)}; fetch them: {fetch}")
-            return published.built()
+            return dataset.built_set()
 
         first, last, _ = inspect.signature(build).parameters.values()
         build.__doc__, build.__name__ = read.__doc__, name
         build.__annotations__ |= {parameter.name: parameter.annotation for parameter in own}
         build.__signature__ = inspect.Signature([first, *own, last])  # type: ignore[attr-defined]  # of the options
-        return builder(name, configs=configs, requirements=f"{known.needs}: {fetch}")(build)
+        return builder(name, configs=configs, requirements=f"{own_release.needs}: {fetch}")(build)
 
     return register
 
@@ -390,7 +390,7 @@ class PublishedSet:
         self.release, self.tables = release(name), release(name).tables
         self.configs = configs  # that are asked for
         self.seed = options.seed
-        self.read: dict[str, dict[str, PublishedItems]] = {}  # config -> split -> items
+        self.items_of: dict[str, dict[str, PublishedItems]] = {}  # config -> split -> items
         self._archive: dict[str, str | None] | None = None  # members of the zip by each end of their path
         if options.videos_zip is not None:
             self._archive = {}
@@ -437,19 +437,19 @@ class PublishedSet:
 
     def splits(self, names: str) -> dict[str, str]:
         """The splits that are named, separated by commas, with what the release calls them."""
-        known, by_split = self.release.splits, self.release.paper_by_split
-        selected = [name.strip() for name in names.split(",")]
-        check_names(f"split of {self.release.builder}", selected, known)
+        release_splits, by_split = self.release.splits, self.release.paper_by_split
+        split_names = [name.strip() for name in names.split(",")]
+        check_names(f"split of {self.release.builder}", split_names, release_splits)
         if by_split:  # with the items of the only config by the paper, if it has all of these splits
-            counts = {self.configs[0]: sum(by_split[name] for name in selected)} if {*selected} <= {*by_split} else {}
-            self.release = replace(self.release, paper=counts)
-        return {name: known[name] for name in selected}
+            sizes = [by_split[name] for name in split_names] if {*split_names} <= {*by_split} else []
+            self.release = replace(self.release, paper={self.configs[0]: sum(sizes)} if sizes else {})
+        return {name: release_splits[name] for name in split_names}
 
     def items(self, config: str, split: str = "test") -> PublishedItems:
         """The items of a split, which are none at first."""
-        return self.read.setdefault(config, {}).setdefault(split, PublishedItems(self.seed, self._archive))
+        return self.items_of.setdefault(config, {}).setdefault(split, PublishedItems(self.seed, self._archive))
 
-    def built(self) -> BuiltSet:
+    def built_set(self) -> BuiltSet:
         """The set with its card's facts: licence, citation, what to fetch, counts beside those of the paper.
 
         Raises VideoContrastError: no config has an item.
@@ -457,20 +457,20 @@ class PublishedSet:
         release = self.release
         facts = about(release.builder) | {"sources": [f"fetched by its user: {release.fetch}"], "seed": self.seed}
         facts["configs"] = {}
-        built = BuiltSet(release.builder, {}, facts)
-        for config, splits in self.read.items():
+        new_set = BuiltSet(release.builder, {}, facts)
+        for config, splits in self.items_of.items():
             for items in splits.values():
                 items.drop_broken_groups()
             counts = {split: dict(sorted(items.counts.items())) for split, items in splits.items()}
             sizes = {split: {"items": n["built"], "counts": n} for split, n in counts.items()}
-            given = sum(items.counts["rows"] - items.outside for items in splits.values())
-            read, warning = release.of_counts(config, given)
-            entry: Facts = {"negatives": "as released", "splits": sizes, "read": read}
+            n_rows = sum(items.counts["rows"] - items.outside for items in splits.values())
+            size, warning = release.of_counts(config, n_rows)
+            entry: Facts = {"negatives": "as released", "splits": sizes, "read": size}
             if config in release.paper:
                 entry["paper"] = {"items": release.paper[config], "built": sum(n["built"] for n in counts.values())}
-            built.add_config(config, {split: items.rows for split, items in splits.items()}, entry, optional=True)
-            built.warn([warning] if warning and config in built.tables else [])
-        if not built.tables:
+            new_set.add_config(config, {split: items.rows for split, items in splits.items()}, entry, optional=True)
+            new_set.warn([warning] if warning and config in new_set.tables else [])
+        if not new_set.tables:
             left_out = facts.get("left_out", {release.builder: f"{release.builder}: the release holds no row"})
             raise VideoContrastError("\n".join(left_out.values()))
-        return built
+        return new_set

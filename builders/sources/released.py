@@ -85,14 +85,14 @@ def read_negatives(path: str | Path) -> list[Tick]:
     return entries
 
 
-def unmatched(negatives: Sequence[Tick], clips: Sequence[CaptionedClip]) -> str:
+def unmatched_note(negatives: Sequence[Tick], clips: Sequence[CaptionedClip]) -> str:
     """Says how many negatives belong to no caption of a clip, which a misspelt id or caption causes; "" if all do."""
-    known = {(name, normal(text)) for clip in clips for text in clip.captions for name in clip.names}
-    lost = [entry for entry in negatives if (entry.clip, normal(entry.caption)) not in known]
-    if not lost:
+    captions_of_set = {(name, normal(text)) for clip in clips for text in clip.captions for name in clip.names}
+    strays = [entry for entry in negatives if (entry.clip, normal(entry.caption)) not in captions_of_set]
+    if not strays:
         return ""
-    count = f"{len(lost)} of {len(negatives)} negatives belong to no caption of the set"
-    return f"{count}, the first is {lost[0].place}: {lost[0].clip!r}, {lost[0].caption!r}"
+    first, count = strays[0], f"{len(strays)} of {len(negatives)} negatives belong to no caption of the set"
+    return f"{count}, the first is {first.place}: {first.clip!r}, {first.caption!r}"
 
 
 class HumanContrasts:
@@ -114,8 +114,8 @@ class HumanContrasts:
             negatives = next((self._of[key] for key in keys if key in self._of), [])
             truths = attempt.clip.truths()
             first = next((text for text in negatives if normal(text) not in truths), None)
-            offered = negatives[:1] if first is None else [first]
-            edits = [difference(attempt.caption, text, "human") for text in offered]
+            texts = negatives[:1] if first is None else [first]
+            edits = [difference(attempt.caption, text, "human") for text in texts]
             edits, doubtful = judged([attempt.caption] * len(edits), edits)
             contrasts.append(edits)
             counts[f"candidates:{MAY_BE_TRUE}"] += sum(doubtful) if first is not None else 0

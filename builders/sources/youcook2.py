@@ -32,12 +32,12 @@ def youcook2(
     """YouCook2: retrieval, random, verb and object contrasts of its segments."""
     folder = existing(folder, "it must hold YouCook2's annotations", "--folder")
     clips, sources = read(folder, video_pattern)
-    selected = select_splits(splits, clips)
+    split_names = select_splits(splits, clips)
     plan = contrast_plan(contrasts)
     videos = {split: len({clip.cluster for clip in of_split}) for split, of_split in clips.items()}
     counts = {split: {"clips": len(of_split), "videos": videos[split]} for split, of_split in clips.items()}
     facts = about("youcook2") | {"sources": sources, "options": contrasts.record(), "counts": counts}
-    built_from, optional = {name: clips[name] for name in selected}, set(configs) == set(CONFIGS)
+    built_from, optional = {name: clips[name] for name in split_names}, set(configs) == set(CONFIGS)
     return build_configs("youcook2", configs, built_from, plan, facts=facts, retrieval_splits=clips, optional=optional)
 
 
@@ -49,10 +49,10 @@ def read(folder: Path, pattern: str = "{video_id}.mp4") -> tuple[dict[str, list[
     Raises UsageError: no annotations in the folder; VideoContrastError: a segment without text or with bad times; the
     message names it.
     """
-    known = (ANNOTATIONS, *CAPTIONING.values(), VALIDATION)
-    sources = [name for name in known if (folder / name).is_file()]
+    file_names = (ANNOTATIONS, *CAPTIONING.values(), VALIDATION)
+    sources = [name for name in file_names if (folder / name).is_file()]
     if not sources:
-        raise UsageError(f"--folder {folder} holds none of {', '.join(known)}")
+        raise UsageError(f"--folder {folder} holds none of {', '.join(file_names)}")
     if ANNOTATIONS in sources:
         sources = [name for name in sources if name not in CAPTIONING.values()]
     segments: dict[str, dict[tuple[str, float, float], list[str]]] = {}  # split -> (video, start, end) -> captions
