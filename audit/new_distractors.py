@@ -20,7 +20,7 @@ from video_contrast.perturbations.english import Sentence, parse
 from video_contrast.perturbations.english.gender import PRONOUNS
 from video_contrast.perturbations.english.language import unfit
 from video_contrast.perturbations.english.lexicon import has_class, words_of
-from video_contrast.perturbations.english.parse import user_store
+from video_contrast.perturbations.english.parse import parse_cache
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import stream
 
@@ -78,6 +78,7 @@ class _ParsedSplit:
     costs: Mapping[str, float]
 
 
+@parse_cache()
 def caption_options(
     rows: Mapping[int, MultipleChoiceRow],
     others: Mapping[int, Sequence[str]],
@@ -96,7 +97,7 @@ def caption_options(
     clips = [ClipCaptions(str(at), [text], others.get(at, ())) for at, text in true.items()]
     for kind in (kind for kind in JUDGED if kind in kinds):
         proposer = generator if kind == "verb" else None
-        proposed = propose(clips, load_counts(), kind=kind, quality=quality, generator=proposer, cache=user_store())
+        proposed = propose(clips, load_counts(), kind=kind, quality=quality, generator=proposer)
         name = "object" if kind == "object" else "verb_lexical" if generator is None else "verb_model"
         for clip, of_clip in proposed.proposals.items():
             for proposal in of_clip:
@@ -104,7 +105,7 @@ def caption_options(
                 edit = proposal.edit().row()
                 options[int(clip)].append(NewDistractor(proposal.text, probability / (1 - probability), name, edit))
     texts = list(dict.fromkeys(chain(true.values(), *others.values())))
-    sentences = dict(zip(texts, parse(texts, cache=user_store()), strict=True))
+    sentences = dict(zip(texts, parse(texts), strict=True))
     for at, text in true.items():
         other_captions = [sentences[other] for other in others.get(at, ())]
         for rule in (rule for rule in RULES if rule in kinds and not unfit(text)):
@@ -123,6 +124,7 @@ def _distinct_edits(edits: Sequence[NewDistractor], row: MultipleChoiceRow) -> l
     return distinct[:_EDITS]
 
 
+@parse_cache()
 def answer_options(rows: Mapping[int, MultipleChoiceRow], everything: Rows, *, seed: int = 0) -> Options:
     """Candidates of other items that answer the question as well, or that resemble the true caption.
 
@@ -176,9 +178,9 @@ def _distinct_answers(
 def _parsed_split(rows: Rows) -> _ParsedSplit:
     """Parses questions and candidates; a row without a question asks for what resembles its true caption."""
     texts = sorted({text for row in rows for text in row["candidates"]})
-    answers = {text: _parsed_answer(s) for text, s in zip(texts, parse(texts, cache=user_store()), strict=True)}
+    answers = {text: _parsed_answer(s) for text, s in zip(texts, parse(texts), strict=True)}
     true = [answers[row["candidates"][row["label"]]].words for row in rows]
-    asked = parse([row.get("question") or "" for row in rows], cache=user_store())
+    asked = parse([row.get("question") or "" for row in rows])
     both = zip(asked, true, strict=True)
     questions = [_parsed_question(s) if len(s) else _Question("", "", "", words, frozenset()) for s, words in both]
     topics: dict[str, Counter[str]] = defaultdict(Counter)

@@ -7,15 +7,8 @@ space_card(name)               the card of a metric's Space
 result_card(results, record)   the card of a model's results
 """
 
-from video_contrast.hub_cards.dataset import croissant, dataset_card, evaluation
+from video_contrast.hub_cards.dataset import croissant, dataset_card, write_card
 from video_contrast.hub_cards.publishing import space_card
 from video_contrast.hub_cards.results import result_card
-from video_contrast.storage import SetFolder
 
 __all__ = ["croissant", "dataset_card", "result_card", "space_card", "write_card"]
-
-
-def write_card(folder: SetFolder) -> None:
-    """Renders `README.md`, `croissant.json` and `eval.yaml` from a set's record, again after something was added."""
-    record = folder.record
-    folder.write_card(dataset_card(record, folder), croissant(record, folder), evaluation(record))

@@ -19,11 +19,10 @@ import yaml
 
 from video_contrast.files import Json, JsonObject, sha256
 from video_contrast.hub_cards.markdown import licence_fields, render
-from video_contrast.hub_cards.results import task_ending
 from video_contrast.rows import OPTIONAL, table_columns, table_features
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
-from video_contrast.storage.run_figures import MAIN
+from video_contrast.storage.run_figures import ACCURACY, MAIN, Score
 from video_contrast.storage.set_folder import BLIND_NAMES, ConfigRecord, SetRecord
 from video_contrast.version import __version__
 
@@ -41,6 +40,12 @@ EDIT_SCORES = {
 }
 _SIZES = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8)
 _NAMES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "n>100M")
+
+
+def write_card(folder: SetFolder) -> None:
+    """Renders `README.md`, `croissant.json` and `eval.yaml` from a set's record, again after something was added."""
+    record = folder.record
+    folder.write_card(dataset_card(record, folder), croissant(record, folder), evaluation(record))
 
 
 def dataset_card(record: SetRecord, folder: SetFolder) -> str:
@@ -171,6 +176,11 @@ def scored_split(splits: Iterable[str]) -> str:
     """The split to be scored on, where there is one; else the first."""
     names = list(splits)
     return next((name for name in ("test", "validation") if name in names), names[0])
+
+
+def task_ending(score: Score) -> str:
+    """What is added to a config's name where it has several figures: "_t2v", "_group"; "" for the accuracy."""
+    return "" if score == ACCURACY else f"_{score.kind or score.name.removesuffix('_score')}"
 
 
 def evaluation(record: SetRecord) -> str:

@@ -13,9 +13,10 @@ from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json
 from video_contrast.hub_cards import publishing
+from video_contrast.hub_cards.dataset import task_ending
 from video_contrast.hub_cards.markdown import render
 from video_contrast.storage import RunFolder, run_notes
-from video_contrast.storage.run_figures import ACCURACY, MAIN, FigureKey, RunNumbers, Score, leading
+from video_contrast.storage.run_figures import MAIN, FigureKey, RunNumbers, leading
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_records import RunRecord
 
@@ -59,11 +60,6 @@ def results_of(run: str | Path, dataset: str | None = None) -> list[Result]:
         for score in MAIN[entry["layout"]]
         if (figure := figures.get(FigureKey(config, CLEAN, score)))
     ]
-
-
-def task_ending(score: Score) -> str:
-    """What is added to a config's name where it has several figures: "_t2v", "_group"; "" for the accuracy."""
-    return "" if score == ACCURACY else f"_{score.kind or score.name.removesuffix('_score')}"
 
 
 def write_results(run: str | Path, dataset: str | None = None) -> list[Path]:

@@ -35,7 +35,7 @@ from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, 
 from video_contrast.perturbations.contrast.generate import IMPROBABLE, own_counts
 from video_contrast.perturbations.contrast.generators.llm import SCHEMA, Chat, LocalChat
 from video_contrast.perturbations.contrast.proposal import Kind, RejectedEdit
-from video_contrast.perturbations.english.parse import parse_cache, user_store
+from video_contrast.perturbations.english.parse import parse_cache
 from video_contrast.rows import EditRecord, MultipleChoiceRow, RetrievalRow, Row, multiple_choice_row, retrieval_row
 from video_contrast.seeds import digest, stream
 from video_contrast.storage import SetDraft, SetFolder
@@ -357,8 +357,9 @@ def _part(folder: str, name: str, number: int) -> str:
     return f"{folder}/{name}/{number:05d}.jsonl"
 
 
+@parse_cache()
 def _counts(videos: Sequence[tuple[str, Sequence[str]]]) -> CaptionCounts:
-    return own_counts(dict(videos), cache=user_store())
+    return own_counts(dict(videos))
 
 
 def _rule(why: str) -> str:

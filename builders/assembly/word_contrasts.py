@@ -41,7 +41,6 @@ from video_contrast.perturbations.contrast.proposal import GENERATOR, Kind, Prop
 from video_contrast.perturbations.contrast.select import SMALL, variety
 from video_contrast.perturbations.english import parse
 from video_contrast.perturbations.english.language import unfit
-from video_contrast.perturbations.english.parse import user_store
 from video_contrast.pretrained import device_of
 from video_contrast.seeds import Streams
 from video_contrast.storage.set_folder import Facts
@@ -93,7 +92,7 @@ class WordProposals:
     @cached_property
     def counts(self) -> CaptionCounts:
         """The shipped counts with those of the user's training captions."""
-        return load_counts(self.training() if self.training is not None else None, cache=user_store())
+        return load_counts(self.training() if self.training is not None else None)
 
     @cached_property
     def model(self) -> CaptionGenerator | None:
@@ -104,10 +103,8 @@ class WordProposals:
 
     def propose(self, clips: Sequence[ClipCaptions]) -> ProposedContrasts:
         """Returns every contrast of the clips that is probable enough."""
-        quality, cache = self.options.quality, user_store()
-        return propose(
-            clips, self.counts, kind=self.target, quality=quality, generator=self.model, judge=self.judge, cache=cache
-        )
+        quality = self.options.quality
+        return propose(clips, self.counts, kind=self.target, quality=quality, generator=self.model, judge=self.judge)
 
     def _named_options(self) -> dict[str, object]:
         generator_options = named_values(self.options.generator_options, "--generator-options")
@@ -325,7 +322,7 @@ class KindContrasts:
 def _propose(kind: str, clips: Sequence[CaptionedClip]) -> dict[str, list[kinds.Candidate]]:
     """The proposals of a chunk of clips; a top-level function, so that processes can share the work."""
     texts = list(dict.fromkeys(text for clip in clips for text in (*clip.captions, *clip.siblings)))
-    sentences = dict(zip(texts, parse(texts, cache=user_store()), strict=True))
+    sentences = dict(zip(texts, parse(texts), strict=True))
     proposals_of = {}
     for clip in clips:
         own = [sentences[text] for text in clip.captions]

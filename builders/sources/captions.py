@@ -26,6 +26,7 @@ from video_contrast.perturbations.contrast import person_id
 from video_contrast.perturbations.contrast.caption_counts import decoded, shipped_counts
 from video_contrast.perturbations.contrast.generate import ClipCaptions, ProposedContrasts, own_counts
 from video_contrast.perturbations.contrast.proposal import Kind
+from video_contrast.perturbations.english.parse import parse_cache
 from video_contrast.storage.set_folder import Facts
 
 CONFIGS = (
@@ -108,6 +109,7 @@ class _Captions(BlockSource):
             write_bytes(f"{folder}/{COUNTS}", own_counts(training_videos(self.table)).encoded())
         return Cut(blocks, {**self.facts(), "seed": self.contrasts.seed, **facts}, faults)
 
+    @parse_cache()
     def prepare(self, folder: str) -> None:
         """Loads parser, lexicon and judge; no model, since those on a GPU do not outlive a fork."""
         for words in self._generators(self.plan(), folder).values():
@@ -121,6 +123,7 @@ class _Captions(BlockSource):
         needs_all = "contrast_mc" in self.configs
         return {config: kind for config, kind in kinds.items() if needs_all or config in self.configs}
 
+    @parse_cache()
     def propose(self, folder: str, number: int) -> dict[Kind, ProposedContrasts]:
         """What is proposed for the clips of a block."""
         clips = read_block(folder, number)

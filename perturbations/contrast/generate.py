@@ -5,7 +5,6 @@ contrasts = choose(proposed)
 """
 
 import gc
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -69,21 +68,19 @@ class ProposedContrasts:
     rejected: list[RejectedEdit] = field(default_factory=list)
 
 
-def load_counts(
-    extra: Mapping[str, Sequence[str]] | None = None, *, cache: str | os.PathLike[str] | None = None
-) -> CaptionCounts:
+def load_counts(extra: Mapping[str, Sequence[str]] | None = None) -> CaptionCounts:
     """The counts of the package, and those of one's own training captions added to them.
 
-    `extra`: video id -> captions of training videos. Never those of a test split. `cache`: as of `english.parse`.
-    Raises NotEnglish: the captions are of another language.
+    `extra`: video id -> captions of training videos. Never those of a test split. Raises NotEnglish: the captions are
+    of another language.
     """
-    return shipped_counts() + own_counts(extra, cache=cache) if extra else shipped_counts()
+    return shipped_counts() + own_counts(extra) if extra else shipped_counts()
 
 
-def own_counts(extra: Mapping[str, Sequence[str]], *, cache: str | os.PathLike[str] | None = None) -> CaptionCounts:
+def own_counts(extra: Mapping[str, Sequence[str]]) -> CaptionCounts:
     """The counts of one's own training captions alone; arguments and errors as of `load_counts`."""
     require_english([text for texts in extra.values() for text in texts], name="the training captions (--training)")
-    videos = (parse(list(extra[name]), cache=cache) for name in sorted(extra))
+    videos = (parse(list(extra[name])) for name in sorted(extra))
     return count(videos, source=f"{len(extra)} training videos")
 
 
@@ -96,7 +93,6 @@ def propose(
     seed: int = 0,
     generator: CaptionGenerator | None = None,
     judge: Judge | None = None,
-    cache: str | os.PathLike[str] | None = None,
 ) -> ProposedContrasts:
     """Every contrast of each clip that is probably natural and surely false.
 
@@ -123,7 +119,7 @@ def propose(
     name = GENERATOR if generator is None else generator.name
     judge = judge or load_judge(kind)
     for first in range(0, len(captioned_clips), _PART):
-        readings = _read(captioned_clips[first : first + _PART], cache)
+        readings = _read(captioned_clips[first : first + _PART])
         replacements = None if generator is None else _replacements(readings, generator, all_proposals)
         with _collector_paused():
             for clip in readings:
@@ -189,11 +185,11 @@ def shipped_evidence() -> Evidence:
     return Evidence(shipped_counts())
 
 
-def _read(clips: Sequence[ClipCaptions], cache: str | os.PathLike[str] | None) -> list[ClipReading]:
+def _read(clips: Sequence[ClipCaptions]) -> list[ClipReading]:
     """Captions and what else is told of each clip, of which a page is read: a book among them would take hours."""
     pages = [([text[:_PAGE] for text in c.captions], [text[:_PAGE] for text in c.other_captions]) for c in clips]
     texts = list(dict.fromkeys(text for own, others in pages for text in (*own, *others)))
-    reading_of = dict(zip(texts, map(CaptionReading, parse(texts, cache=cache)), strict=True))
+    reading_of = dict(zip(texts, map(CaptionReading, parse(texts)), strict=True))
     return [
         ClipReading(clip.id, [reading_of[text] for text in own], [reading_of[text] for text in others])
         for clip, (own, others) in zip(clips, pages, strict=True)

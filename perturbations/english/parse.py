@@ -237,11 +237,6 @@ def _digest(key: bytes, text: bytes) -> bytes:
     return blake2b(key + text, digest_size=16).digest()
 
 
-def user_store() -> Path:
-    """The file of the user's cache that builds share."""
-    return cache_dir() / "captions.sqlite"
-
-
 @contextmanager
 def parse_cache() -> Iterator[None]:
     """Keeps parses between builds in the user's cache (unless VIDEO_CONTRAST_PARSES names another file)."""
@@ -249,7 +244,7 @@ def parse_cache() -> Iterator[None]:
     if name in os.environ:
         yield
         return
-    os.environ[name] = str(user_store())
+    os.environ[name] = str(cache_dir() / "captions.sqlite")
     try:
         yield
     finally:

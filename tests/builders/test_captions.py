@@ -124,6 +124,17 @@ def test_a_rebuild_and_a_build_by_two_processes_are_byte_equal(tmp_path, monkeyp
     assert contents(built(tmp_path, configs, "three", seed=1)) != first
 
 
+def test_parses_are_kept_in_the_file_that_the_variable_names(tmp_path, monkeypatch):
+    monkeypatch.setenv("VIDEO_CONTRAST_PARSES", str(tmp_path / "mine.sqlite"))
+    monkeypatch.setenv("VIDEO_CONTRAST_CACHE", str(tmp_path / "cache"))
+    people = ["lady", "nurse", "clown", "pilot", "nun", "monk"]  # of no other test: a process parses a caption once
+    lines = [f"v{n}.mp4,a {person} is {verb}" for n, (person, verb) in enumerate(zip(people, VERBS, strict=True))]
+    (tmp_path / "captions.csv").write_text("\n".join(["file,text", *lines]), encoding="utf-8")
+    built(tmp_path, ["verb_mc"])
+    assert (tmp_path / "mine.sqlite").is_file()
+    assert not (tmp_path / "cache" / "captions.sqlite").exists()
+
+
 def test_a_config_added_later_stands_beside_the_former_ones(tmp_path):
     both = contents(built(tmp_path, ["random_mc", "gender_mc"], "both"))
     built(tmp_path, ["random_mc"], "apart")
