@@ -209,8 +209,9 @@ class Sentence:
             particle = self.particle(verb)
             if any(n not in self.orders for n in other_verbs):
                 return True
-            if particle is not None and words[particle].tag not in ("RP", "RB", "IN"):
-                return True  # "stir fry"
+            fried = words[verb].text == "stir" and words[min(verb + 1, len(words) - 1)].text == "fry"
+            if fried or (particle is not None and words[particle].tag not in ("RP", "RB", "IN")):
+                return True
         bare = [n for n in self.verbs if words[n].tag in ("VB", "VBP") and n not in self.orders]
         if any(self.child(n, "aux", *_SUBJECT) is None for n in bare):
             return True

@@ -9,6 +9,7 @@ from video_contrast.perturbations.english.lexicon import has_class
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text.words import FUNCTION_WORDS, lines, pick, rewritten
 
+_BEFORE_BARE_VERBS = ("hear", "help", "let", "listen", "make", "see", "watch")
 PROVERB_FROM = 10  # words from which on a caption also gets a closing proverb
 
 
@@ -29,7 +30,7 @@ def append_irr(sentence: Sentence, rng: Generator, *, profile: str = "paper") ->
     return f"{text.rstrip(' .,;')}. {pick(lines('proverbs.txt'), rng)}."
 
 
-@text_perturbation("insert_adv", category="AddText", origin="natural", version="5", requirements=("parse",))
+@text_perturbation("insert_adv", category="AddText", origin="natural", version="6", requirements=("parse",))
 def insert_adv(sentence: Sentence, rng: Generator, *, profile: str = "paper") -> str:
     """A neutral adverb stands before the verb of every clause (none that negates, none that is sexual or violent)."""
     words = sentence.words
@@ -37,20 +38,42 @@ def insert_adv(sentence: Sentence, rng: Generator, *, profile: str = "paper") ->
         verbs = [n for n, word in enumerate(words) if word.is_verb and word.text[0] not in "'’"]
     else:
         verbs = [n for n in sentence.verbs if _takes_adverb(sentence, n)]
+        verbs = [n - (n > 0 and words[n - 1].text == "being") for n in verbs]  # "is currently being played"
     changes = {n: f"{pick(adverbs(profile), rng)} {words[n].text}" for n in verbs}
     return rewritten(sentence, changes, articles=profile != "released")
 
 
 def _takes_adverb(sentence: Sentence, verb: int) -> bool:
     """Whether a verb surely opens a clause: an order, a participle of a noun, or a verb with a subject."""
-    word, before = sentence.words[verb], sentence.words[max(verb - 1, 0)]
-    if before.is_noun and before.head == verb and not before.dep.startswith("nsubj"):
-        return False  # "are sword fighting"
+    word, before, finite = sentence.words[verb], sentence.words[max(verb - 1, 0)], sentence.finite(verb)
+    if before.head == verb and (before.tag == "RB" or (before.is_noun and not before.dep.startswith("nsubj"))):
+        return False  # "gently plays", "are sword fighting"
     if word.lemma == "be" or word.dep in ("xcomp", "pcomp", "csubj", "dep") or not sentence.is_verb_form(verb):
         return False
-    if sentence.finite(verb) is None:
-        return word.tag in ("VBG", "VBN") or verb in sentence.orders
-    return sentence.has_subject(verb)
+    if sentence.orders:  # "add flour baking powder and chili flakes"
+        return verb in sentence.orders or (word.dep in ("advcl", "relcl") and finite is not None)
+    if _may_be_no_verb(sentence, verb) or sentence.is_negated(verb):
+        return False
+    return sentence.has_subject(verb) or (finite is None and word.dep == "advcl")
+
+
+def _may_be_no_verb(sentence: Sentence, verb: int) -> bool:
+    """Whether a verb may be another word, or none that an adverb stands before: "watch a man play"."""
+    word, before = sentence.words[verb], sentence.words[verb - 1]
+    head, finite = sentence.words[word.head], sentence.finite(verb)
+    if word.dep == "advcl" and before.dep == "conj":
+        return True  # "are in the car and test driving it"
+    # "is showing molecules and labelled structures", "speaks to reporters and cheering fans"
+    if word.dep == "conj" and head.is_verb and (head.tag == "VBG") != (word.tag == "VBG") and finite in (None, verb):
+        return True
+    if finite is None:
+        obj, near = sentence.child(verb, "dobj"), (verb - 1, verb + 1)
+        listed = (sentence.subject(verb), obj) == near and not sentence.is_person(
+            verb - 1
+        )  # "buttermilk baking powder"
+        return listed or word.tag not in ("VBG", "VBN") or (word.tag == "VBN" and obj is not None)
+    title = word.tag == "VBP" and before.tag == "NN" and not sentence.children[verb - 1]  # "television show"
+    return title or (word.tag in ("VB", "VBP") and head.lemma in _BEFORE_BARE_VERBS)
 
 
 @cache

@@ -13,6 +13,7 @@ from numpy.random import Generator
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.forms import inflect, like_case
 from video_contrast.perturbations.english.gender import PRONOUNS, TITLES, Gender, names_person, pronoun
+from video_contrast.perturbations.english.lexicon import has_class
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text.words import lines, rewritten
 
@@ -56,13 +57,15 @@ def _register(to: Gender, summary: str) -> None:
                     changes |= _plural_verbs(sentence, place)
             elif word.text in _TABLES[to] and names_person(sentence, place):
                 adjective = word.text in ("male", "female") and word.dep in ("amod", "compound", "nmod")
+                title = word.dep == "compound" and sentence.is_person(word.head)  # "woman reporter", not "girl band"
+                adjective |= title and not has_class(sentence.words[word.head].lemma, "crowd")
                 left_out = to == "neutral" and adjective and word.head > place
                 changes[place] = "" if left_out else _TABLES[to][word.text]
         text = rewritten(sentence, {n: new for n, new in changes.items() if new != sentence.words[n].text})
         return _DOUBLE.sub(r"\1", text) if to == "neutral" else text
 
     rule.__doc__ = summary
-    text_perturbation(f"gender_{to}", category="Bias", origin="natural", version="5", requirements=("parse",))(rule)
+    text_perturbation(f"gender_{to}", category="Bias", origin="natural", version="6", requirements=("parse",))(rule)
 
 
 _register("female", "All references to men become references to women (22-word table).")

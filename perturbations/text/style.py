@@ -14,7 +14,7 @@ import warnings
 from numpy.random import Generator
 
 from video_contrast.perturbations.english import Sentence
-from video_contrast.perturbations.english.forms import article, inflect, like_case, replaced_spans, within
+from video_contrast.perturbations.english.forms import article, inflect, is_noun, like_case, replaced_spans, within
 from video_contrast.perturbations.english.lexicon import has_class
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
@@ -33,7 +33,7 @@ _IRREGULAR = {"won['’ ]t": "will", "can['’ ]t": "can", "cannot": "can", "sha
 _QUESTION_WORDS = ("what", "who", "where", "why", "how", "when", "which")
 
 
-@text_perturbation("reverse_neg", category="TextStyle", origin="natural", version="7", requirements=("parse",))
+@text_perturbation("reverse_neg", category="TextStyle", origin="natural", version="8", requirements=("parse",))
 def reverse_neg(sentence: Sentence, rng: Generator, *, profile: str = "paper") -> str:
     """A negation is taken out; a caption without one gets "not" at its head verb. Not under 3 words, nor questions."""
     caption = sentence.caption
@@ -64,14 +64,24 @@ def _negated(sentence: Sentence, profile: str) -> dict[int, str]:
         place = next(iter(sentence.auxiliaries(verb)), verb)
         return {place: f"not {sentence.words[place].text}"}
     word = sentence.words[place]
+    if word.lemma == "have" and place == verb - 1 and sentence.words[verb].tag == "VBG":  # "has flowing water"
+        return {}
     carries_not = ("be", "do", "have") if profile == "released" else ("be",)
     if word.tag == "MD" or word.lemma in carries_not or place != verb:
         return {place: f"{word.text} not"}
     if not sentence.is_verb_form(place) or sentence.subject(verb) is None:
         return {}
+    return _with_do(sentence, verb)
+
+
+def _with_do(sentence: Sentence, verb: int) -> dict[int, str]:
+    """ "plays" as "does not play", "gently plays" as "does not gently play"."""
+    word, before = sentence.words[verb], sentence.words[verb - 1]
     do = "did" if word.tag == "VBD" else "do" if word.tag == "VBP" else "does"
+    if verb and before.text.endswith("ly") and before.head == verb:
+        return {verb - 1: f"{do} not {before.text}", verb: word.lemma}
     clitic = " " if word.text[0] in "'’" else ""
-    return {place: f"{clitic}{do} not {word.lemma}"}
+    return {verb: f"{clitic}{do} not {word.lemma}"}
 
 
 def _head_verb(sentence: Sentence) -> int | None:
@@ -128,8 +138,9 @@ _BY = {"he": "him", "she": "her", "they": "them", "i": "me", "we": "us"}
 _PARTS = ("nsubj", "dobj", "aux", "prt", "prep", "dative", "advmod", "punct")
 _CLAUSE_TAGS = ("VB", "VBZ", "VBP", "VBD", "MD", "TO", "WDT", "WP", "WRB")
 _NO_PLACE = ("as", "like", "of", "by", "than")  # prepositions that tell nothing of where, when or how
+_TELLING = ("demonstrate", "narrate", "present", "report", "review")
 _WAYS = ("down", "over", "around", "through", "along")  # "rides down the street": no particle
-_MOST_COMPOUNDS = 2  # a longer chain of nouns is most often a list without commas, of unknown number
+_OTHERS = ("cover", "open", "remove", "serve")  # "remove the lid and stir", "add oil and cover": another thing
 
 
 def passive(sentence: Sentence) -> str:
@@ -160,13 +171,21 @@ def _passive_of_statement(s: Sentence) -> str | None:
     be = _forms_of_be(s, verb, s.is_plural(obj))
     parts = [n for n in s.children_with(verb, "aux", "advmod", "prt") if end <= n < object_start]
     whole = sorted([verb, *parts]) == group and _is_adverbial(s, verb, 0, start)
-    if be is None or not whole or not _is_adverbial(s, verb, object_end, stop):
+    if be is None or not whole or not _is_adverbial(s, verb, object_end, stop) or _is_ambiguous(s, verb, obj):
         return None
     adverbs = [s.words[n].text for n in parts if s.words[n].dep == "advmod" and n < verb]
     past = [be, *adverbs, inflect(s.words[verb].lemma, "VBN"), s.text(verb + 1, object_start)]
     by = "by " + _BY.get(s.words[subject].text, within(s.text(start, end), s.words[start].tag))
     pieces = [s.text(0, start), s.text(object_start, object_end), *past, s.text(object_end, stop), by]
     return " ".join(filter(None, pieces)) + s.text(stop, len(s))
+
+
+def _is_ambiguous(s: Sentence, verb: int, obj: int) -> bool:
+    """Whether a phrase may belong to another word: a tool read with the object, a topic with the verb."""
+    behind = [n for n in s.children_with(verb, "prep", "dative", "advmod", "prt") if n > verb]
+    tells = has_class(s.words[verb].lemma, "speech") or s.words[verb].lemma in _TELLING
+    moved = any(tells if n > obj else s.words[n].dep == "advmod" for n in behind)
+    return moved or any(s.words[n].text not in ("of", "about") for n in s.children_with(obj, "prep"))
 
 
 def _main_clause(s: Sentence) -> tuple[int, int, int] | None:
@@ -183,7 +202,8 @@ def _main_clause(s: Sentence) -> tuple[int, int, int] | None:
     subject, obj = s.subject(verb), s.object(verb)
     if subject is None or obj is None or not _is_movable(s, obj):
         return None
-    bare = s.words[subject].tag == "NN" and s.words[verb].tag == "VBP" and not s.children[subject]
+    bare = (s.words[verb].tag == "VBP" and not s.is_plural(subject)) or s.words[0].text in _QUESTION_WORDS
+    bare = bare or (s.words[verb].tag == "VBD" and s.words[s.span(subject)[0]].is_noun and not s.is_person(subject))
     has_subject = s.words[subject].tag[:2] in ("NN", "PR", "DT") and not bare  # "game play footage" has no verb
     return (verb, subject, obj) if has_subject else None
 
@@ -204,20 +224,33 @@ def _forms_of_be(s: Sentence, verb: int, plural: bool) -> str | None:
 
 def _is_movable(s: Sentence, obj: int) -> bool:
     """Whether an object is a noun phrase that can be a subject: no clause, no pronoun, no "walk" of "takes a walk"."""
-    inside = [s.words[n] for n in s.subtree(obj)]
-    long = len(s.children_with(obj, "compound", "nmod")) > _MOST_COMPOUNDS
-    if not s.words[obj].is_noun or long or has_class(s.words[obj].lemma, "light_object"):
+    inside, word = [s.words[n] for n in s.subtree(obj)], s.words[obj]
+    unclear = len(word.text) == 1 or (word.text.endswith("s") and not is_noun(word.text))  # one, or several?
+    unclear = unclear or any(n > obj and s.words[n].tag == "RB" for n in s.children[obj])  # "reads notes outside"
+    if not word.is_noun or unclear or _is_list(s, obj) or has_class(word.lemma, "light_object"):
         return False
     second_verb = any(w.dep == "conj" and w.text.endswith("ing") for w in inside)  # "drinking coffee and shopping"
     clause = any(w.tag in (*_CLAUSE_TAGS, "PRP", "PRP$") or w.dep in ("acl", "relcl", "appos") for w in inside)
     return not (second_verb or clause)
 
 
+def _is_list(s: Sentence, obj: int) -> bool:
+    """Whether an object may be several things without commas ("salt ground pepper") or two objects ("a boy chips")."""
+    before = [n for n in range(s.span(obj)[0], obj) if s.words[n].head >= n]
+    nouns = [n for n in before if s.words[n].is_noun]
+    broken = any(s.words[n].tag in ("JJ", "VBN", "VBG", "CD") for n in before if n > min(nouns, default=obj))
+    bare = len(nouns) > 1 and s.words[before[0]].tag not in ("DT", "PRP$")
+    of_two = [n for n in nouns if s.words[n].dep == "compound" and s.is_person(n)]
+    named = has_class(s.words[obj].lemma, "uncountable") and any(s.words[n].tag == "NNP" for n in nouns)
+    return ((broken or bare) and not s.is_plural(obj)) or named or bool(of_two and not s.is_person(obj))
+
+
 def _is_adverbial(s: Sentence, verb: int, start: int, end: int) -> bool:
     """Whether the words from `start` to `end` are prepositional phrases and adverbs of a verb, without a pronoun."""
     parts = [n for n in s.children_with(verb, "prep", "dative", "advmod", "prt") if start <= n < end]
     places = [n for part in parts for n in s.subtree(part)]
-    if sorted(places) != list(range(start, end)) or any(s.words[n].text in _NO_PLACE for n in parts):
+    alone = any(s.words[n].text in _NO_PLACE or (s.words[n].dep == "prep" and not s.children[n]) for n in parts)
+    if alone or sorted(places) != list(range(start, end)):
         return False
     return not any(s.words[n].tag in (*_CLAUSE_TAGS, "PRP", "PRP$", "VBG", "CC") for n in places)
 
@@ -244,8 +277,7 @@ def _passive_of_order(s: Sentence, verb: int, at: int) -> tuple[int, int, str] |
     after = verb + 2 if s.particle(verb) == verb + 1 else verb + 1
     past = inflect(word.text, "VBN")
     if obj is None:  # "... and stir": what was told of before is stirred
-        unclear = s.child(verb, "dobj") is not None or (after < len(s) and s.words[after].is_noun)
-        return None if unclear else (verb, verb + 1, past)
+        return None if _is_of_another(s, verb, after) else (verb, verb + 1, past)
     end = s.span(obj)[1]  # what says where or how belongs to the verb in an order ("put it on the rice")
     end = next((n for n in range(obj + 1, end) if s.words[n].tag in ("RB", "IN") and s.words[n].text != "of"), end)
     pronoun, them = s.words[obj].tag == "PRP", s.words[obj].text == "them"
@@ -255,6 +287,17 @@ def _passive_of_order(s: Sentence, verb: int, at: int) -> tuple[int, int, str] |
     subject, be = "they" if them else s.text(after, end), "are" if them or s.is_plural(obj) else "is"
     pieces = [subject, be, s.text(lead, verb), past, s.text(verb + 1, after)]
     return lead, end, " ".join(filter(None, pieces))
+
+
+def _is_of_another(s: Sentence, verb: int, after: int) -> bool:
+    """Whether an order without an object may be about another thing than the one before: "remove the lid and stir".
+
+    `after`: the place behind the verb and its particle.
+    """
+    word, behind = s.words[verb], s.words[after : after + 2]
+    stirred_in = [w.text == "in" or w.is_noun for w in behind] == [True, True]  # "stir in flour"
+    noun = s.child(verb, "dobj") is not None or stirred_in or (bool(behind) and behind[0].is_noun)
+    return noun or word.text in _OTHERS or s.words[word.head].text in _OTHERS
 
 
 def _text_between(s: Sentence, start: int, end: int) -> str:
@@ -288,7 +331,7 @@ _register("formal_to_casual", "The caption in casual English, by a style-transfe
 
 
 @model_perturbation(
-    "active_to_passive", category="TextStyle", origin="natural", version="9", needs=("parse", "or rules")
+    "active_to_passive", category="TextStyle", origin="natural", version="10", needs=("parse", "or rules")
 )
 def active_to_passive(
     sentences: list[Sentence], rngs: list[Generator], *, profile: str = "paper", models: Given = None
@@ -399,7 +442,7 @@ _BEFORE_BARE_VERBS = ("let", "make", "help")
 _REQUESTS = ("please", "let")  # "please add oil", "let's go" have no past
 
 
-@text_perturbation("tense", category="TextStyle", origin="natural", version="7", requirements=("parse",))
+@text_perturbation("tense", category="TextStyle", origin="natural", version="8", requirements=("parse",))
 def tense(sentence: Sentence, rng: Generator, *, profile: str = "paper") -> str:
     """Present becomes past and past becomes present (`released`: any other form of a tenth of the words)."""
     if profile == "released":

@@ -246,7 +246,7 @@ _AUXILIARIES = ("be", "have", "do")
 
 
 @text_perturbation(
-    "swap_syn_wordnet", category="SwapText", origin="synthetic", version="6", requirements=("parse", "wordnet")
+    "swap_syn_wordnet", category="SwapText", origin="synthetic", version="7", requirements=("parse", "wordnet")
 )
 def swap_syn_wordnet(sentence: Sentence, rng: Generator, *, profile: str = "paper") -> str:
     """A tenth of the words become a WordNet synonym of their sense and part of speech."""
@@ -278,9 +278,9 @@ def _stands_alone(sentence: Sentence, place: int) -> bool:
     if word.is_noun:
         return word.dep != "compound" and not sentence.compound(place)
     if word.is_verb:
-        return sentence.particle(place) is None and (
-            sentence.object(place) is not None or not has_class(word.lemma, "needs_object")
-        )
+        misread = word.tag in ("VBD", "VBN") and word.text == word.lemma  # "put it on the pan": an order
+        whole = sentence.object(place) is not None or not has_class(word.lemma, "needs_object")
+        return sentence.particle(place) is None and whole and not misread
     return word.lemma != "little" or sentence.is_person(word.head)
 
 
