@@ -264,14 +264,14 @@ class NegativeBlocks(BlockSource):
             rows: list[RetrievalRow] = [json.loads(line) for line in handle]
         attempts = attempts_of(rows)
         negatives, rejected = self._negatives(attempts, folder, number)
-        lines = "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in rejected)
+        lines = "".join(json.dumps(edit._asdict(), ensure_ascii=False) + "\n" for edit in rejected)
         write_bytes(_part(folder, "rejected", number), lines.encode("utf-8", "surrogatepass"))
         clips = {row["id"]: row for row in rows}
         items: list[Row] = []
         for attempt, edits in zip(attempts, negatives, strict=True):
             if edits:
                 items.append(self._item(attempt, edits, clips[attempt.clip.id]))
-        reasons = Counter(entry["reason"] for entry in rejected)
+        reasons = Counter(edit.reason for edit in rejected)
         numbers = (len(attempts), sum(map(len, negatives)), len(attempts) - len(items), len(rejected))
         counts = dict(zip(COUNTS, numbers, strict=True)) | reasons
         facts: Facts = {"configs": {CONFIG: {"negatives": "edits of a phrase of the caption", "counts": counts}}}
@@ -303,8 +303,8 @@ class NegativeBlocks(BlockSource):
 
     def _negatives(
         self, attempts: Sequence[Attempt], folder: str, number: int
-    ) -> tuple[list[list[tuple[Edit, str]]], list[dict[str, Any]]]:
-        """The edits of each caption with their kinds, and lines of `rejected.jsonl` (`RejectedEdit`)."""
+    ) -> tuple[list[list[tuple[Edit, str]]], list[RejectedEdit]]:
+        """The edits of each caption with their kinds, and what was rejected."""
         # Models are loaded once; on a cluster a chat model has a file of answers a block.
         shared = self.cluster.executor is None or self.recipe.generator != "llm"
         if not self._sources or not shared:
@@ -316,16 +316,15 @@ class NegativeBlocks(BlockSource):
                 if isinstance(source, WordEdits):
                     source.chat, source.counts = chat, shipped_counts() + own
         negatives: list[list[tuple[Edit, str]]] = [[] for _ in attempts]
-        rejected: dict[str, dict[str, Any]] = {}
+        rejected: dict[RejectedEdit, None] = {}
         with parse_cache():
             for source, count in self._sources:
                 for of_caption, edits in zip(negatives, edits_of(source, attempts, count), strict=True):
                     of_caption += [(edit, source.kind) for edit in edits]
                 if isinstance(source, WordEdits):
                     reasons = [RejectedEdit(text, why, _rule(why)) for text, why in source.reason_of.items()]
-                    for entry in (*source.rejected_edits, *reasons):
-                        rejected.setdefault(json.dumps(entry), entry._asdict())
-        return negatives, list(rejected.values())
+                    rejected |= dict.fromkeys((*source.rejected_edits, *reasons))
+        return negatives, list(rejected)
 
 
 def _rows(dataset: str, config: str, split: str, faults: list[VideoContrastError]) -> Iterator[RetrievalRow]:
