@@ -148,7 +148,7 @@ def fill_store(folder: Path) -> None:
         path.write_text(str(number))  # equal files would be one
     request = ScoreOptions(output=folder / "run", store=folder / "store", accept="all")
     job = score_call.make_job("bag-of-frames", folder / "set", None, folder=None, request=request)
-    here, planned = processes.Processes("cpu"), plan.make_plan(job.loaded, job.conditions, None)
+    here, planned = processes.Processes("cpu"), plan.make_plan(job.dataset, job.conditions, None)
     kind = device.device_of(job, here)
     run = process_share.Run(job, here, device.load_model(job, *kind), planned, *kind, folder / "set")
     store, names_of = embedding_store.Store(job.store, run.space), embedding_store.Keys(run.files, job.sampling)

@@ -41,7 +41,7 @@ class Encoding:
 
     def missing_views(self, clip: Clip) -> tuple[Visual, ...]:
         """The views that a clip is encoded for and the store lacks; the clip's files are looked at for it."""
-        views = (visual for visual in self.plan.seen(clip) if visual not in self._repeats.get(clip, ()))
+        views = (visual for visual in self.plan.visuals_of(clip) if visual not in self._repeats.get(clip, ()))
         return tuple(visual for visual in views if self.keys.video(clip, visual) not in self.store)
 
     @cached_property
@@ -56,7 +56,7 @@ class Encoding:
         firsts: dict[str, Clip] = {}
         repeats: dict[Clip, dict[Visual, Clip]] = {}
         for clip in clips:
-            for visual in self.plan.seen(clip):
+            for visual in self.plan.visuals_of(clip):
                 first = firsts.setdefault(keys.video(clip, visual), clip)
                 if first is not clip:
                     repeats.setdefault(clip, {})[visual] = first
@@ -114,7 +114,7 @@ class Encoding:
                 last[chunk[-1]] = number
                 yield from chunk
 
-        most = max(1, *map(len, self.plan.views.shown))
+        most = max(1, *map(len, self.plan.views.visual_sets))
         depth = max(2, min(self.batch_size, most))
         ahead = -(-2 * self.batch_size // most)
         names: list[str] = []

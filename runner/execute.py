@@ -63,7 +63,7 @@ def execute(job: Job, *, in_memory: bool) -> RunResult:
             run_directory.claim(folder, identity(job, dtype))
         processes.wait()
         model = load_model(job, device, dtype)
-        plan = processes.from_first(lambda: make_plan(job.loaded, job.conditions, folder))
+        plan = processes.from_first(lambda: make_plan(job.dataset, job.conditions, folder))
         choice = job.options.perturb_on
         perturb_on = device if choice == "device" or (choice == "auto" and device.startswith("cuda")) else None
         run = Run(job, processes, model, plan, device, dtype, video_root, perturb_on=perturb_on, began=began)
@@ -121,7 +121,7 @@ def measure_and_write(run: Run, scorer: TableScorer) -> None:
             for table in sorted(tables, key=lambda table: table.name):  # the order of the lines
                 scored = scorer.scores(table)
                 if table.is_retrieval:
-                    scored, matrix = table_metrics.ranked(scored, whole=table.name in whole)
+                    scored, matrix = table_metrics.with_ranks(scored, whole=table.name in whole)
                     folder.write_matrix(*table.name, matrix)
                 metrics[table.name] = (table, table_metrics.metrics_of(scored, seed=job.options.seed))
                 if tested:
@@ -182,7 +182,7 @@ def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: 
             name: {"group": condition.group, "visual": asdict(condition.visual), "text": asdict(condition.text)}
             for name, condition in {table.condition.name: table.condition for table in plan.tables}.items()
         },
-        "skipped": plan.skipped | _unseen_configs(run, scorer),
+        "skipped": plan.skip_reasons | _unseen_configs(run, scorer),
         "seed": job.options.seed,
         "device": run.device,
         "dtype": run.dtype,
@@ -227,15 +227,15 @@ def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: 
 def _scored_set(job: Job) -> JsonObject:
     """The set, how the questions of its configs were used, and the prompts with which they were asked."""
     entry: JsonObject = {
-        "dataset": job.loaded.name,
-        "split": job.loaded.split,
-        "configs": sorted(job.loaded.fingerprints),
-        "fingerprints": job.loaded.fingerprints,
-        "items": sum(len(group.items) for group in job.loaded.groups),
+        "dataset": job.dataset.name,
+        "split": job.dataset.split,
+        "configs": sorted(job.dataset.fingerprints),
+        "fingerprints": job.dataset.fingerprints,
+        "items": sum(len(group.items) for group in job.dataset.groups),
     }
-    if any(group.questions for group in job.loaded.groups):
-        entry["questions"] = {group.config: group.questions for group in job.loaded.groups if group.questions}
-    if asked := [group for group in job.loaded.groups if group.questions == "asked"]:
+    if any(group.questions for group in job.dataset.groups):
+        entry["questions"] = {group.config: group.questions for group in job.dataset.groups if group.questions}
+    if asked := [group for group in job.dataset.groups if group.questions == "asked"]:
         prompts = ((g.config, {item.question.prompt for item in g.items if item.question}) for g in asked)
         entry["prompts"] = {config: sorted(own) for config, own in prompts}
     return entry

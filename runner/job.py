@@ -56,7 +56,7 @@ class Job:
     source: ModelSource
     kind: Kind
     kind_options: KindOptions  # all of them, with their defaults
-    loaded: LoadedSet
+    dataset: LoadedSet
     conditions: tuple[Condition, ...]
     sampling: Sampling
     video_root: Path | None  # where `video_path` starts; None for a set of the Hub without videos
@@ -75,7 +75,7 @@ def describe(job: Job, plan: Plan) -> JsonObject:
         "kind": job.kind.name,
         "frames": job.sampling.frames,
         "conditions": list(dict.fromkeys(table.condition.name for table in plan.tables)),
-        "skipped": plan.skipped,
+        "skipped": plan.skip_reasons,
         **cost,
         "visual_encodings_without_sharing": sum(
             len(np.unique(plan.views.places[table.group])) for table in plan.tables
@@ -96,7 +96,7 @@ def estimate_of(job: Job, plan: Plan) -> dict[str, float]:
         items=sum(len(table.group.items) for table in plan.tables),
         captions=sum(table.n_pairs for table in plan.tables),
         characters=sum(times * sum(map(len, texts)) for times, texts in galleries),
-        displaced=sum(table.displaced(n) is not None for table in plan.tables for n in range(len(table.group.items))),
+        distractors=sum(t.distractor(n) is not None for t in plan.tables for n in range(len(t.group.items))),
         clips=plan.n_views,
         texts=len(plan.texts),
         text_characters=sum(map(len, plan.texts)),
@@ -124,13 +124,13 @@ def identity(job: Job, dtype: str) -> Json:
         "revision": job.source.revision,
         "kind": job.kind.name,
         "options": numeric_options(job),
-        "dataset": job.loaded.name,
-        "split": job.loaded.split,
+        "dataset": job.dataset.name,
+        "split": job.dataset.split,
         "sampling": own.policy,
         **{name: getattr(own, name) for name in ("frames", "fps", "accept_damaged")},
         **{name: getattr(job.options, name) for name in ("questions", "seed", "limit")},
         "dtype": dtype,
-        "fingerprints": job.loaded.fingerprints,
+        "fingerprints": job.dataset.fingerprints,
     }
     if own.fps is not None and rate != [Sampling.least, Sampling.multiple, Sampling.rounding]:
         mark["rate"] = rate

@@ -44,10 +44,10 @@ class PlannedTable:
         """How many scores the table has."""
         return int(self.texts.sizes.sum()) * (len(self.group.items) if self.is_retrieval else 1)
 
-    def displaced(self, place: int) -> str | None:
+    def distractor(self, place: int) -> str | None:
         """The distractor that an item's contrast displaced, where it is scored too: with the captions as they are."""
-        scored = self.condition.text.name is None and not self.is_retrieval
-        return (self.group.items.column("replaced")[place] or None) if scored else None
+        is_scored = self.condition.text.name is None and not self.is_retrieval
+        return (self.group.items.column("replaced")[place] or None) if is_scored else None
 
 
 @dataclass
@@ -55,8 +55,8 @@ class Views:
     """The clips of a plan in the order of their files, each with what some table shows of it."""
 
     clips: Clips
-    codes: np.ndarray  # of each clip, the place of what is shown of it in `shown`
-    shown: list[tuple[Visual, ...]]  # all different ones
+    codes: np.ndarray  # of each clip, the place of what is shown of it in `visual_sets`
+    visual_sets: list[tuple[Visual, ...]]  # all different ones
     places: dict[Group, np.ndarray]  # of the clip of each item among `clips`
 
     def __len__(self) -> int:
@@ -66,7 +66,7 @@ class Views:
         return iter(self.clips)
 
     def __getitem__(self, clip: Clip) -> tuple[Visual, ...]:
-        return self.shown[int(self.codes[self.place(clip)])]
+        return self.visual_sets[int(self.codes[self.place(clip)])]
 
     def place(self, clip: Clip) -> int:
         """Where a clip stands."""
@@ -77,7 +77,7 @@ class Views:
 
     def items(self) -> Iterator[tuple[Clip, tuple[Visual, ...]]]:
         """Each clip with what is shown of it."""
-        return zip(self.clips, map(self.shown.__getitem__, each(self.codes)), strict=True)
+        return zip(self.clips, map(self.visual_sets.__getitem__, each(self.codes)), strict=True)
 
 
 @dataclass
@@ -87,12 +87,12 @@ class Plan:
     tables: list[PlannedTable]  # the tables of scores to make
     views: Views  # clip -> what some table shows of it
     texts: Strings  # unique texts, ordered by length
-    skipped: dict[str, str] = field(default_factory=dict)  # condition -> why it is left out
+    skip_reasons: dict[str, str] = field(default_factory=dict)  # condition -> why it is left out
 
     @property
     def n_views(self) -> int:
         """Visual encodings, where each unique one is made once; nothing (the blind control) is seen once by all."""
-        sizes = [sum(visual.name != "blind" for visual in visuals) for visuals in self.views.shown]
+        sizes = [sum(visual.name != "blind" for visual in visuals) for visuals in self.views.visual_sets]
         return int(np.bincount(self.views.codes, minlength=len(sizes)) @ sizes) + self.blind
 
     @property
@@ -100,7 +100,7 @@ class Plan:
         """Whether some table asks for the blind control."""
         return any(table.condition.visual.name == "blind" for table in self.tables)
 
-    def seen(self, clip: Clip) -> tuple[Visual, ...]:
+    def visuals_of(self, clip: Clip) -> tuple[Visual, ...]:
         """The treatments of a clip that show something of it."""
         return tuple(visual for visual in self.views[clip] if visual.name != "blind")
 
@@ -110,12 +110,12 @@ class Plan:
         They depend on the plan alone, not on what is done already or by how many processes, so that every row is
         computed in the same company and comes out the same to the last bit.
         """
-        begins, held = [], size
+        begins, n_views = [], size
         for number, code in enumerate(each(self.views.codes)):
-            if held >= size:
+            if n_views >= size:
                 begins.append(number)
-                held = 0
-            held += len(self.views.shown[code])
+                n_views = 0
+            n_views += len(self.views.visual_sets[code])
         return [self.views.clips.taken(slice(*ends)) for ends in pairwise([*begins, len(self.views)])]
 
     def cost(self) -> dict[str, int]:
@@ -130,7 +130,7 @@ class Plan:
         }
 
 
-def make_plan(loaded: LoadedSet, conditions: Sequence[Condition], folder: RunFolder | None) -> Plan:
+def make_plan(dataset: LoadedSet, conditions: Sequence[Condition], folder: RunFolder | None) -> Plan:
     """Plans a run.
 
     `conditions`: asked for. A group of a perturbed set is scored under its own recipe only. `folder`: the run, which
@@ -138,27 +138,27 @@ def make_plan(loaded: LoadedSet, conditions: Sequence[Condition], folder: RunFol
     condition that was asked for by name cannot run.
     """
     tables: list[PlannedTable] = []
-    skipped: dict[str, str] = {}
-    failed: dict[Text, VideoContrastError] = {}  # many pairs share a text; what it lacks is looked for once
-    for group in loaded.groups:
+    skip_reasons: dict[str, str] = {}
+    errors: dict[Text, VideoContrastError] = {}  # many pairs share a text; what it lacks is looked for once
+    for group in dataset.groups:
         texts_under: dict[Text, Texts] = {}
         mine = conditions if group.own.group == "clean" else [group.own]
         for condition in mine:
-            if condition.name in skipped:
+            if condition.name in skip_reasons:
                 continue
             try:
-                if condition.text in failed:
-                    raise failed[condition.text]
+                if condition.text in errors:
+                    raise errors[condition.text]
                 if condition.text not in texts_under:
-                    texts_under[condition.text] = _texts(group, condition, folder, loaded.fingerprints[group.config])
+                    texts_under[condition.text] = _texts(group, condition, folder, dataset.fingerprints[group.config])
                 tables.append(PlannedTable(group, condition, texts_under[condition.text]))
             except VideoContrastError as error:
                 if not condition.wildcard:
                     raise
-                failed[condition.text] = error
-                skipped[condition.name] = str(error)
-    tables = [table for table in tables if table.condition.name not in skipped]
-    return Plan(tables, _views(tables), _unique_texts(tables), skipped)
+                errors[condition.text] = error
+                skip_reasons[condition.name] = str(error)
+    tables = [table for table in tables if table.condition.name not in skip_reasons]
+    return Plan(tables, _views(tables), _unique_texts(tables), skip_reasons)
 
 
 def _views(tables: Sequence[PlannedTable]) -> Views:
@@ -170,21 +170,21 @@ def _views(tables: Sequence[PlannedTable]) -> Views:
     places = dict(
         zip(visuals, np.split(of_item, np.cumsum([len(group.items) for group in visuals])[:-1]), strict=False)
     )
-    shown: dict[tuple[Visual, ...], int] = {(): 0}
+    number_of: dict[tuple[Visual, ...], int] = {(): 0}
     codes = np.zeros(len(clips), np.int32)
     for group, own in visuals.items():
         at = np.unique(places[group])
-        known, which = np.unique(codes[at], return_inverse=True)
-        both = [tuple(dict.fromkeys((*list(shown)[code], *own))) for code in known]
-        codes[at] = np.array([shown.setdefault(seen, len(shown)) for seen in both])[which]
-    return Views(clips, codes, list(shown), places)
+        unique_codes, which = np.unique(codes[at], return_inverse=True)
+        both = [tuple(dict.fromkeys((*list(number_of)[code], *own))) for code in unique_codes]
+        codes[at] = np.array([number_of.setdefault(visuals_of_clip, len(number_of)) for visuals_of_clip in both])[which]
+    return Views(clips, codes, list(number_of), places)
 
 
 def _unique_texts(tables: Sequence[PlannedTable]) -> Strings:
     texts = [of_tables.used for of_tables in {id(table.texts): table.texts for table in tables}.values()]
     groups = dict.fromkeys(table.group for table in tables if table.condition.text.name is None)
-    replaced = (filter(None, each(group.items.column("replaced"))) for group in groups)
-    texts += [np.array(displaced, STRINGS) for displaced in map(list, replaced) if displaced]
+    distractors_of = (filter(None, each(group.items.column("replaced"))) for group in groups)
+    texts += [np.array(distractors, STRINGS) for distractors in map(list, distractors_of) if distractors]
     unique = texts[0] if len(texts) == 1 else np.unique(np.concatenate([np.empty(0, STRINGS), *texts]))
     return Strings(unique, np.lexsort((unique, np.strings.str_len(unique))).astype(np.int32))
 
@@ -196,9 +196,9 @@ def _texts(group: Group, condition: Condition, folder: RunFolder | None, fingerp
     spec = text_spec(text.name)
     version = f"{spec.version} by group" if group.items[0].group else spec.version
     key = seeds.digest(fingerprint, len(plain), text.name, version, text.profile, text.seed).hex()[:32]
-    stored = folder.read_texts(group.config, text.name, key) if folder else None
-    texts = _perturbed(group, plain, text) if stored is None else Texts.of(stored)
-    if stored is None and folder:
+    stored_texts = folder.read_texts(group.config, text.name, key) if folder else None
+    texts = _perturbed(group, plain, text) if stored_texts is None else Texts.of(stored_texts)
+    if stored_texts is None and folder:
         folder.write_texts(group.config, text.name, key, list(texts))
     return group.joined(texts)
 
@@ -208,8 +208,8 @@ def _perturbed(group: Group, plain: Texts, text: Text) -> Texts:
     ids = [item.drawn_by for item, own in zip(group.items, plain, strict=True) for _ in own]
     places = [place for own in plain for place in range(len(own))]
     assert text.name is not None
-    changed = perturb_captions(flat, text.name, ids=ids, caption_indices=places, seed=text.seed, profile=text.profile)
-    rest = iter(changed)
+    after = perturb_captions(flat, text.name, ids=ids, caption_indices=places, seed=text.seed, profile=text.profile)
+    rest = iter(after)
     return Texts.of(tuple(islice(rest, len(own))) for own in plain)
 
 

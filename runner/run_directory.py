@@ -45,8 +45,8 @@ def finished(job: Job) -> RunResult | None:
     root = None if root is None or address_of(root) else root
     if not is_of(run, job.request, job.source.files):
         return None
-    other_rows = run.record["set"]["fingerprints"] != job.loaded.fingerprints
-    if other_rows or (root and _replaced(run.videos, job.loaded, root)):
+    other_rows = run.record["set"]["fingerprints"] != job.dataset.fingerprints
+    if other_rows or (root and _replaced(run.videos, job.dataset, root)):
         return None
     result = read_result(job.output)
     if gone := sorted(path for path in run.videos if root and not (root / path).exists()):

@@ -50,7 +50,7 @@ def score(
             request = replace(request, output=Path(output))
         job = make_job(model, dataset, config, folder=folder, request=request)
         if request.dry_run:
-            plan = make_plan(job.loaded, job.conditions, None)
+            plan = make_plan(job.dataset, job.conditions, None)
             return RunResult({"configs": {}}, cast(RunRecord, describe(job, plan)))
         if request.show_input:
             from video_contrast.runner.self_test import shown_input
@@ -116,7 +116,7 @@ def make_job(
         source=source,
         kind=kind,
         kind_options=kind_options,
-        loaded=loaded,
+        dataset=loaded,
         conditions=tuple(parse(options.conditions, visual)),
         sampling=_sampling(kind, source, options),
         video_root=options.video_root if options.video_root is not None else loaded.root,

@@ -91,7 +91,7 @@ class Pairing:
         texts = self._galleries.get(table.name) or table.texts[position]
         question = items.column("question")[position] if table.group.questions == "asked" else None
         request = ScoreRequest(self.keys, items.clips[position], table.condition.visual, texts, position, question)
-        displaced = None if self.together else table.displaced(position)
+        displaced = None if self.together else table.distractor(position)
         return request, None if displaced is None else replace(request, texts=(displaced,), position=0)
 
 

@@ -197,7 +197,7 @@ def self_test(run: Run) -> SelfTest | None:
     if isinstance(run.model, TextScorer):
         return examine(run)[0]
     folder = RunFolder(run.job.output)
-    sampling, marks = run.job.sampling, sorted(run.job.loaded.fingerprints.items())
+    sampling, marks = run.job.sampling, sorted(run.job.dataset.fingerprints.items())
     # What it holds for: the model, its libraries and options, the sampling, and the set.
     key = seeds.digest("self-test", VERSION, run.space, str(sampling), str(marks)).hex()[:32]
     former = run.processes.from_first(lambda: folder.read_self_test(key))
@@ -254,7 +254,7 @@ def shown_input(job: Job) -> JsonObject:
         return shown | {"input": {"texts": list(run.plan.texts[:1])}}
     probe = make_probe(run)
     if not probe.clips:
-        raise VideoContrastError(f"no clip of {job.loaded.name} could be read, so there is no input to show")
+        raise VideoContrastError(f"no clip of {job.dataset.name} could be read, so there is no input to show")
     captions = list(probe.items[0][0] if probe.items else probe.captions_of(0))
     return shown | {"item": {"video_id": probe.clips[0].video_id, "captions": captions}, "input": probe.rendered}
 
@@ -264,7 +264,7 @@ def loaded_run(job: Job) -> Run:
     processes = Processes(job.options.device)
     device, dtype = device_of(job, processes)
     root = root_of(job) if job.kind.family != "text" else Path()
-    plan = make_plan(job.loaded, job.conditions, None)
+    plan = make_plan(job.dataset, job.conditions, None)
     return Run(job, processes, load_model(job, device, dtype), plan, device=device, dtype=dtype, video_root=root)
 
 
@@ -283,8 +283,8 @@ def certify(job: Job) -> JsonObject:
             raise VideoContrastError(f"{job.source.name} was given {len(probe.clips)} of the {ITEMS} golden clips only")
         traced = traces(probe)
         if job.kind.asks:
-            questions = load_set(QUESTIONS, None, job.loaded.split, questions="asked")
-            other = replace(run, job=replace(job, loaded=questions), plan=make_plan(questions, job.conditions, None))
+            questions = load_set(QUESTIONS, None, job.dataset.split, questions="asked")
+            other = replace(run, job=replace(job, dataset=questions), plan=make_plan(questions, job.conditions, None))
             traced += traces(make_probe(other))
         facts: JsonObject = {**model_facts(job, run.model), **network_facts(run.model)}
     kept = ("revision", "kind", "kind_version", "class", "weights", "attention", "step")

@@ -44,7 +44,7 @@ class TableScores:
     table: PlannedTable
     places: Sequence[int]  # which of the group's items were scored (their clip could be read)
     rows: ItemScores = ()  # multiple choice
-    replaced: Sequence[float | None] = ()  # multiple choice: of the displaced distractor, an item
+    replaced_scores: Sequence[float | None] = ()  # multiple choice: of the displaced distractor, an item
     parts_of: Callable[[int], list[dict[str, float]] | None] | None = None  # looks up the raw parts of an item
     frames: tuple[tuple[int, ...], ...] = ()  # frame numbers an item; empty where no video was decoded
     blocks: tuple[SimilarityBlock, ...] = ()  # retrieval: the similarities of clips (rows) with captions
@@ -64,25 +64,25 @@ class TableScores:
         return np.array([row for _, _, row in self.columns], np.int64)
 
 
-def metrics_of(scored: TableScores, *, seed: int) -> Numbers:
+def metrics_of(scores: TableScores, *, seed: int) -> Numbers:
     """The metrics of one table; `unparseable` is the share of items (of answers in retrieval) with such an answer."""
-    if scored.table.is_retrieval:
-        assert scored.ranks is not None
-        clusters, rows = scored.items.column("cluster"), scored.caption_to_video
-        figures = figures_of_ranks(scored.ranks, rows, len(clusters), clusters=clusters, interval=True, seed=seed)
+    if scores.table.is_retrieval:
+        assert scores.ranks is not None
+        clusters, rows = scores.items.column("cluster"), scores.caption_to_video
+        figures = figures_of_ranks(scores.ranks, rows, len(clusters), clusters=clusters, interval=True, seed=seed)
         numbers: Numbers = dict(figures)
     else:
-        numbers = _choice(scored, seed)
-    if scored.table.group.layout == "pairs":
-        numbers |= _pairs(scored)
-    return numbers | ({"unparseable": float(np.mean(scored.unparseable))} if any(scored.unparseable) else {})
+        numbers = _choice(scores, seed)
+    if scores.table.group.layout == "pairs":
+        numbers |= _pairs(scores)
+    return numbers | ({"unparseable": float(np.mean(scores.unparseable))} if any(scores.unparseable) else {})
 
 
-def _choice(scored: TableScores, seed: int) -> Numbers:
-    items = scored.items
-    smallest = min(map(len, scored.rows))
+def _choice(scores: TableScores, seed: int) -> Numbers:
+    items = scores.items
+    smallest = min(map(len, scores.rows))
     accuracies = metrics.multiple_choice(
-        scored.rows,
+        scores.rows,
         items.column("label"),
         kinds=items.column("kinds").tolist(),
         grades=items.column("grades") if all(items.column("grades")) else None,
@@ -92,34 +92,34 @@ def _choice(scored: TableScores, seed: int) -> Numbers:
         seed=seed,
         ragged=True,
     )
-    of_items = _displaced(scored) | _rotations(scored) | _clips(scored) | _over_verbs(scored)
-    return {**accuracies, **of_items, **_galleries(scored)}
+    of_items = _against_random(scores) | _rotations(scores) | _clips(scores) | _over_verbs(scores)
+    return {**accuracies, **of_items, **_galleries(scores)}
 
 
-def _galleries(scored: TableScores) -> Numbers:
+def _galleries(scores: TableScores) -> Numbers:
     """How well captions find the clips that they are true of; {} where scores of different clips do not compare."""
-    items = scored.items
-    if not scored.comparable or not any(items.column("gallery")):
+    items = scores.items
+    if not scores.comparable or not any(items.column("gallery")):
         return {}
-    scores: dict[tuple[str, str], list[float]] = {}  # gallery and caption -> scores of its clips
+    scores_of: dict[tuple[str, str], list[float]] = {}  # gallery and caption -> scores of its clips
     true: dict[tuple[str, str], list[bool]] = {}
     for at, item in enumerate(items):
         for n, text in enumerate(item.texts if item.gallery else ()):
-            scores.setdefault((item.gallery, text), []).append(scored.rows[at][n])
+            scores_of.setdefault((item.gallery, text), []).append(scores.rows[at][n])
             true.setdefault((item.gallery, text), []).append(n == item.label)
-    chosen = [caption for caption, truths in true.items() if any(truths) and not all(truths)]
-    if not chosen:
+    captions = [caption for caption, truths in true.items() if any(truths) and not all(truths)]
+    if not captions:
         return {}
-    listed = [scores[caption] for caption in chosen], [true[caption] for caption in chosen]
-    return dict(metrics.average_precision(*listed, clusters=[gallery for gallery, _ in chosen], interval=True))
+    lists = [scores_of[caption] for caption in captions], [true[caption] for caption in captions]
+    return dict(metrics.average_precision(*lists, clusters=[gallery for gallery, _ in captions], interval=True))
 
 
-def _pairs(scored: TableScores) -> Numbers:
+def _pairs(scores: TableScores) -> Numbers:
     """Text, video and group score of the groups all of whose clips were scored; {} where there is none.
 
     The text score alone where scores of different clips, or of different questions, cannot be compared.
     """
-    items, rows = scored.items, scored.rows
+    items, rows = scores.items, scores.rows
     groups, questions = items.column("group"), items.column("question")
     _, first, group_of, sizes = np.unique(groups, return_index=True, return_inverse=True, return_counts=True)
     whole = sizes == items.texts.sizes[first]
@@ -134,7 +134,7 @@ def _pairs(scored: TableScores) -> Numbers:
     else:
         matrices = [np.array([rows[n] for n in group]).T for group in np.split(members, np.cumsum(sizes)[:-1])]
     one_question = (questions[members] == np.repeat(questions[heads], sizes)).all()
-    comparable = scored.comparable and (one_question or scored.table.group.questions == "left out")
+    comparable = scores.comparable and (one_question or scores.table.group.questions == "left out")
     clusters = items.column("cluster")[heads]
     shares = metrics.group_score(matrices, clusters=clusters, interval=True)
     names = SCORES if comparable else SCORES[:1]
@@ -142,62 +142,62 @@ def _pairs(scored: TableScores) -> Numbers:
     return numbers | {"groups": shares["n"], "group_ties": shares["n_ties"]}
 
 
-def _rotations(scored: TableScores) -> Numbers:
+def _rotations(scores: TableScores) -> Numbers:
     """Where options were asked about in every rotation: the share of items that are right in all of them."""
-    if scored.parts_of is None:
+    if scores.parts_of is None:
         return {}
-    items = scored.items
+    items = scores.items
     hits: dict[str, np.ndarray] = {}
     for at, item in enumerate(items):
-        parts = scored.parts_of(at) or [{}]
+        parts = scores.parts_of(at) or [{}]
         for name in (name for name in parts[0] if name.startswith("rotation")):
             row = np.array([[part[name] for part in parts]])
             # an answer that was no option has no log-probabilities in that rotation: it stays wrong
             hits.setdefault(name, np.zeros(len(items)))[at] = choice_ranks(row, np.array([item.label])).hit(1)[0]
     if len(hits) < 2:
         return {}
-    stacked = np.column_stack(list(hits.values()))
-    shares = metrics.right_in_all_rotations(stacked, clusters=items.column("cluster"), interval=True)
+    table_of_hits = np.column_stack(list(hits.values()))
+    shares = metrics.right_in_all_rotations(table_of_hits, clusters=items.column("cluster"), interval=True)
     return _right_in_all("rotations", shares, "right_in_all") | {"rotations": len(hits)}
 
 
-def _clips(scored: TableScores) -> Numbers:
+def _clips(scores: TableScores) -> Numbers:
     """Where clips have several questions: the share of clips all of whose questions are answered right.
 
     On TemporalBench this is the multiple binary accuracy of its paper. Where sources have several groups of pairs, also
     the share of sources: on TimeBlind the instance accuracy of its paper.
     """
-    items = scored.items
+    items = scores.items
     if not all(items.column("question")):
         return {}
-    numbers = _all_answered(scored, "clip", [(item.clip.name, item.clip.start, item.clip.end) for item in items])
-    if scored.table.group.layout == "pairs" and len(set(items.column("group"))) > len(set(items.column("cluster"))):
-        numbers |= _all_answered(scored, "source", items.column("cluster").tolist())
+    numbers = _all_answered(scores, "clip", [(item.clip.name, item.clip.start, item.clip.end) for item in items])
+    if scores.table.group.layout == "pairs" and len(set(items.column("group"))) > len(set(items.column("cluster"))):
+        numbers |= _all_answered(scores, "source", items.column("cluster").tolist())
     return numbers
 
 
-def _all_answered(scored: TableScores, name: str, owners: Sequence[object]) -> Numbers:
+def _all_answered(scores: TableScores, name: str, owners: Sequence[object]) -> Numbers:
     """The share of owners (clips or sources, one an item) all of whose questions are answered; {} with one each."""
     if len(set(owners)) == len(owners):
         return {}
-    cluster_of = dict(zip(owners, scored.items.column("cluster"), strict=True))
+    cluster_of = dict(zip(owners, scores.items.column("cluster"), strict=True))
     shares = metrics.consistency(
-        _hits(scored), [repr(owner) for owner in owners],
+        _hits(scores), [repr(owner) for owner in owners],
         videos=[cluster_of[owner] for owner in owners], interval=True,
     )  # fmt: skip
     return _right_in_all(f"of_{name}", shares, "consistency") | {f"{name}s": shares["n_clusters"]}
 
 
-def _over_verbs(scored: TableScores) -> Numbers:
+def _over_verbs(scores: TableScores) -> Numbers:
     """The mean accuracy over the verbs that contrasts replace, so that the commonest verbs do not decide."""
-    verbs = scored.items.column("verb")
+    verbs = scores.items.column("verb")
     places = np.flatnonzero(verbs != "")
     times = Counter(verbs[at] for at in places)
     if len(times) < 2:
         return {}
-    items, name = scored.items.taken(places), "accuracy_over_verbs"
+    items, name = scores.items.taken(places), "accuracy_over_verbs"
     weights = np.array([1 / times[verbs[at]] for at in places])
-    shares = metrics.share_interval(_hits(scored)[places], items.column("cluster"), weights=weights)
+    shares = metrics.share_interval(_hits(scores)[places], items.column("cluster"), weights=weights)
     chance = float(np.average([1 / len(texts) for texts in items.texts], weights=weights))
     return {name: shares.estimate, **metrics.interval_keys(name, shares), f"chance_{name}": chance, "verbs": len(times)}
 
@@ -207,17 +207,17 @@ def _right_in_all(name: str, shares: Mapping[str, float | None], figure: str) ->
     return {f"right_in_all_{name}{side}": shares[f"{figure}{side}"] for side in ("", "_low", "_high")}
 
 
-def item_hits(scored: TableScores) -> dict[str, tuple[float, str]]:
+def item_hits(scores: TableScores) -> dict[str, tuple[float, str]]:
     """Item id -> the chance that it is answered right, and its cluster; {} in retrieval."""
-    if scored.table.is_retrieval:
+    if scores.table.is_retrieval:
         return {}
-    items = scored.items
-    return dict(zip(items.column("id"), zip(_hits(scored).tolist(), items.column("cluster"), strict=True), strict=True))
+    items = scores.items
+    return dict(zip(items.column("id"), zip(_hits(scores).tolist(), items.column("cluster"), strict=True), strict=True))
 
 
-def _hits(scored: TableScores) -> np.ndarray:
+def _hits(scores: TableScores) -> np.ndarray:
     """The chance that each item is answered right, float64[n]."""
-    rows, labels, _ = choices(scored.rows, scored.items.column("label"), ragged=True)
+    rows, labels, _ = choices(scores.rows, scores.items.column("label"), ragged=True)
     return choice_ranks(rows, labels).hit(1)
 
 
@@ -237,29 +237,29 @@ def with_proficiency(hits: Mapping[tuple[str, str], Mapping[str, tuple[float, st
     return shares
 
 
-def _displaced(scored: TableScores) -> Numbers:
+def _against_random(scores: TableScores) -> Numbers:
     """Accuracy of the same captions against random options: the contrast's score gives way to the displaced one's."""
     rows, places = [], []
-    kinds = scored.items.column("kinds")
-    for at, other in enumerate(scored.replaced):
+    kinds = scores.items.column("kinds")
+    for at, other in enumerate(scores.replaced_scores):
         if other is not None and len(contrasts := contrast_places(kinds[at])) == 1:
-            changed = scored.rows[at].copy()
-            changed[contrasts[0]] = other
-            rows.append(changed.tolist())
+            new_row = scores.rows[at].copy()
+            new_row[contrasts[0]] = other
+            rows.append(new_row.tolist())
             places.append(at)
     if not rows:
         return {}
-    accuracy = metrics.multiple_choice(rows, scored.items.column("label")[places], ragged=True)["accuracy"]
+    accuracy = metrics.multiple_choice(rows, scores.items.column("label")[places], ragged=True)["accuracy"]
     return {"random_option_accuracy": accuracy, "random_option_n": len(rows)}
 
 
-def score_rows(scored: TableScores) -> Iterator[ScoreRow]:
+def score_rows(scores: TableScores) -> Iterator[ScoreRow]:
     """The lines of `scores.parquet` of a multiple-choice table, sorted by id; none of a retrieval table."""
-    config, condition = scored.table.name
-    if scored.table.is_retrieval:
+    config, condition = scores.table.name
+    if scores.table.is_retrieval:
         return
-    for at, item in scored.items.by_id():
-        parts = scored.parts_of(at) if scored.parts_of else None
+    for at, item in scores.items.by_id():
+        parts = scores.parts_of(at) if scores.parts_of else None
         row: ScoreRow = {
             "config": config,
             "condition": condition,
@@ -268,20 +268,20 @@ def score_rows(scored: TableScores) -> Iterator[ScoreRow]:
             "cluster": item.cluster,
             "label": item.label,
             "kinds": list(item.kinds),
-            "scores": scored.rows[at].tolist(),
-            "replaced_score": scored.replaced[at],
+            "scores": scores.rows[at].tolist(),
+            "replaced_score": scores.replaced_scores[at],
             "parts": None if parts is None else json.dumps(parts),
-            "frames": list(scored.frames[at]) if scored.frames else [],
+            "frames": list(scores.frames[at]) if scores.frames else [],
         }
         if item.group:
             row["group"] = item.group
         yield row
 
 
-def ranked(scored: TableScores, *, whole: bool) -> tuple[TableScores, run_records.SimilarityMatrix]:
+def with_ranks(scores: TableScores, *, whole: bool) -> tuple[TableScores, run_records.SimilarityMatrix]:
     """A retrieval table with its ranks, and what is kept of its similarities: `whole`, or the best of each clip."""
-    caption_to_video, n = scored.caption_to_video, len(scored.places)
-    blocks = scored.blocks
+    caption_to_video, n = scores.caption_to_video, len(scores.places)
+    blocks = scores.blocks
     if len(blocks) == 1:  # is computed once: joining may take long
         only = blocks[0].values()
         blocks = (blocks[0]._replace(values=lambda: only),)
@@ -311,28 +311,28 @@ def ranked(scored: TableScores, *, whole: bool) -> tuple[TableScores, run_record
     if not whole:
         of_captions = np.stack(ranks.text_to_video[:2])  # greater, equal
         best = run_records.BestMatches(captions, values, own, of_captions, np.stack(ranks.video_to_text))
-    ids, videos = scored.items.column("id").tolist(), scored.items.clips.columns[0].tolist()
-    columns = [name for name, _, _ in scored.columns]
-    kept = values if whole else None
-    matrix = run_records.SimilarityMatrix(ids, videos, columns, caption_to_video.tolist(), scored.frames, kept, best)
-    return replace(scored, ranks=ranks), matrix
+    ids, videos = scores.items.column("id").tolist(), scores.items.clips.columns[0].tolist()
+    columns = [name for name, _, _ in scores.columns]
+    full = values if whole else None
+    matrix = run_records.SimilarityMatrix(ids, videos, columns, caption_to_video.tolist(), scores.frames, full, best)
+    return replace(scores, ranks=ranks), matrix
 
 
-def summary(scored: Mapping[tuple[str, str], tuple[PlannedTable, Numbers]]) -> RunMetrics:
+def summary(results: Mapping[tuple[str, str], tuple[PlannedTable, Numbers]]) -> RunMetrics:
     """`metrics.json`: config -> its layout, its conditions' metrics, and the robustness over them.
 
     The conditions of a robustness set are configs of their own: their gammas stand under its config `clean`.
     """
     configs: dict[str, run_records.ConfigMetrics] = {}
-    for (config, condition), (table, numbers) in scored.items():
+    for (config, condition), (table, numbers) in results.items():
         entry = configs.setdefault(config, {"layout": table.group.layout, "conditions": {}})
-        changed = share_changed(table)
-        entry["conditions"][condition] = {**numbers, **({} if changed is None else {"captions_changed": changed})}
-    perturbed = run_records.perturbed_configs(configs)
+        share = share_changed(table)
+        entry["conditions"][condition] = {**numbers, **({} if share is None else {"captions_changed": share})}
+    perturbed_names = run_records.perturbed_configs(configs)
     for config, entry in configs.items():
-        joined = [config, *(perturbed if config == "clean" else [])]
-        conditions = {name: table.condition for (of, name), (table, _) in scored.items() if of in joined}
-        numbers_of = {name: numbers for of in joined for name, numbers in configs[of]["conditions"].items()}
+        config_names = [config, *(perturbed_names if config == "clean" else [])]
+        conditions = {name: table.condition for (of, name), (table, _) in results.items() if of in config_names}
+        numbers_of = {name: numbers for of in config_names for name, numbers in configs[of]["conditions"].items()}
         if robust := robustness_of(entry["layout"], conditions, numbers_of):
             entry["robustness"] = robust
     return {"configs": configs}
@@ -347,8 +347,8 @@ def robustness_of(layout: Layout, conditions: Mapping[str, Condition], figures: 
     and left out of means. Where the interval of the clean score holds chance, `at_chance` is true and all corrected
     gammas are null: a ratio of two noises.
     """
-    perturbed = [name for name, condition in conditions.items() if condition.group in ("visual", "text", "pairs")]
-    if "clean" not in figures or not perturbed:
+    perturbed_names = [name for name, condition in conditions.items() if condition.group in ("visual", "text", "pairs")]
+    if "clean" not in figures or not perturbed_names:
         return {}
     robust: Robustness = {}
     for score in ROBUST[layout]:
@@ -357,10 +357,10 @@ def robustness_of(layout: Layout, conditions: Mapping[str, Condition], figures: 
             continue
         clean, chance, key = own.value, own.chance, score.key
         at_chance = own.low is not None and own.low <= chance
-        each = {name: _gammas(clean, figures[name][key], chance) for name in perturbed}
+        each = {name: _gammas(clean, figures[name][key], chance) for name in perturbed_names}
         means = {
             group: _means(clean, [figures[name][key] for name in names], [conditions[name] for name in names], chance)
-            for group, names in _groups(perturbed, conditions).items()
+            for group, names in _groups(perturbed_names, conditions).items()
         }
         if at_chance:
             for gammas in (*each.values(), *means.values()):

@@ -55,15 +55,15 @@ def encoder_tables(encoding: Encoding) -> TableScorer:
         def rows() -> Iterator[np.ndarray]:
             for begin in range(0, len(places), ITEMS):
                 part = places[begin : begin + ITEMS]
-                others = list(map(table.displaced, part))
+                others = list(map(table.distractor, part))
                 texts = [(*table.texts[n], *filter(None, (other,))) for n, other in zip(part, others, strict=True)]
                 joined = _joined_items(model, store, names[begin : begin + ITEMS], texts, table)
                 for row, n, other in zip(joined, part, others, strict=True):
                     replaced.append(float(row[-1]) if other else None)
                     yield row[: len(table.texts[n])]
 
-        values = packed(rows())
-        return TableScores(table, places, rows=values, replaced=replaced, frames=frames)
+        values = pack(rows())
+        return TableScores(table, places, rows=values, replaced_scores=replaced, frames=frames)
 
     return TableScorer(scores, _with_groups(plan, frozenset(absent)))
 
@@ -81,10 +81,10 @@ def _joined_items(
         yield _checked(joined, table)[0, [distinct.index(text) for text in own]].astype(np.float64)
 
 
-def packed(rows: Iterable[np.ndarray]) -> ItemScores:
+def pack(rows: Iterable[np.ndarray]) -> ItemScores:
     """The scores of items, float64[k] each, in one array.
 
-    >>> packed([np.array([0.5, 1.0]), np.array([0.25, 0.0])]).tolist()
+    >>> pack([np.array([0.5, 1.0]), np.array([0.25, 0.0])]).tolist()
     [[0.5, 1.0], [0.25, 0.0]]
     """
     values, sizes = array("d"), []
@@ -149,8 +149,8 @@ def pair_tables(pairing: Pairing, results: PairResults) -> TableScorer:
         return TableScores(
             table,
             places,
-            rows=packed(rows()),
-            replaced=[_single(results, pairing.of_item(table, n)[1]) for n in places],
+            rows=pack(rows()),
+            replaced_scores=[_single(results, pairing.of_item(table, n)[1]) for n in places],
             parts_of=lambda at: results.get(pairing.of_item(table, places[at])[0].key).parts,
             frames=tuple(frames),
             unparseable=tuple(unparseable),
@@ -202,11 +202,11 @@ def text_tables(model: TextScorer, plan: Plan, absent: frozenset[Clip]) -> Table
         config, condition = table.name
         if type(model).begin_items is not TextScorer.begin_items:
             model.begin_items(list(_labelled(table, items, shown)), config=config, condition=condition)
-        rows = packed(
+        rows = pack(
             _checked(np.asarray(model.score_item(item.id, item.clip.video_id, own), np.float64), table)
             for item, own in zip(items, shown, strict=True)
         )
-        return TableScores(table, places, rows=rows, replaced=[None] * len(items))
+        return TableScores(table, places, rows=rows, replaced_scores=[None] * len(items))
 
     return TableScorer(scores, _with_groups(plan, absent))
 

@@ -22,17 +22,17 @@ NOT_FOUND = "not found, and not needed: the model opens no video"  # a remark of
 def root_of(job: Job) -> Path:
     """The folder of the videos, in the Hub's cache of a set that has some there. Raises UsageError: there is none."""
     if job.video_root is None:
-        names = {path for group in job.loaded.groups for clip in group.items.clips for path in clip.paths}
-        fetched = from_hub(job.loaded.name, names)
+        names = {path for group in job.dataset.groups for clip in group.items.clips for path in clip.paths}
+        fetched = from_hub(job.dataset.name, names)
         if fetched is None:
-            raise UsageError(f"--dataset {job.loaded.name} comes without videos; give their folder with --video-root")
+            raise UsageError(f"--dataset {job.dataset.name} comes without videos; give their folder with --video-root")
         return fetched
     address = address_of(job.video_root)
     if address is not None:
         return local_root(address)
     if not job.video_root.is_dir():
         raise UsageError(f"--video-root {job.video_root}: no such folder")
-    paths = {path for group in job.loaded.groups for clip in group.items.clips for path in clip.paths}
+    paths = {path for group in job.dataset.groups for clip in group.items.clips for path in clip.paths}
     # A folder may be called x.tar, too. No `as_uri`: file systems take its %20 for a part of a name.
     in_shards = any(SHARD in path and not (job.video_root / path).exists() for path in paths)
     return local_root(f"file://{job.video_root.resolve().as_posix()}") if in_shards else job.video_root

@@ -57,7 +57,7 @@ def throughput(
         return ClipReader(folder, sampling, workers, RunCounts())
 
     def prepared() -> Iterator[Prepared]:
-        for _, results in reader().read(clips, plan.seen, model.prepare, ahead=2 * batch, depth=2):
+        for _, results in reader().read(clips, plan.visuals_of, model.prepare, ahead=2 * batch, depth=2):
             yield from (prepared_clip for _, prepared_clip in results)
 
     def encode() -> None:

@@ -86,7 +86,7 @@ def try_alternatives(run: Run) -> Iterator[Outcome]:
         yield Outcome("setting", "fact", "no other setting tried: each would be asked of a server anew")
         return
     golden = load_set(CAPTIONS, None, "test")
-    job = replace(run.job, loaded=golden, video_root=golden.root)
+    job = replace(run.job, dataset=golden, video_root=golden.root)
     golden_run = replace(run, job=job, plan=make_plan(golden, job.conditions, None), video_root=root_of(job))
     both = [ProbedSet(make_probe(one, items=ITEMS), one) for one in (run, golden_run)]
     if not (both := [own for own in both if is_testable(own.probe.clean)]):

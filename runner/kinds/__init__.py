@@ -52,29 +52,29 @@ def choose(source: ModelSource, override: str | None = None) -> Kind:
 
     Raises UsageError: no such kind, or no kind takes the model; the message names the model's class.
     """
-    known = all_kinds()
+    kinds = all_kinds()
     if override:
-        if override not in known:
-            raise unknown_name("model kind", override, list(known))
-        return known[override]
-    for other in known.values():  # by a name ("random"), or a scheme ("served:")
+        if override not in kinds:
+            raise unknown_name("model kind", override, list(kinds))
+        return kinds[override]
+    for other in kinds.values():  # by a name ("random"), or a scheme ("served:")
         if any(source.name == name or (name.endswith(":") and source.name.startswith(name)) for name in other.names):
             return other
     if source.path is not None and (source.path / "precomputed.json").exists():
-        return known["precomputed"]
+        return kinds["precomputed"]
     if source.modules is not None:  # before the class inside: its prompts and pooling are part of the model
-        return known[SAVED_AS.get(_saved_as(source), "sentence_transformers")]
-    by_class = {name: model_kind for model_kind in reversed(known.values()) for name in model_kind.architectures}
-    by_type = {name: model_kind for model_kind in reversed(known.values()) for name in model_kind.model_types}
-    if taken := by_class.get(source.architecture) or by_type.get(source.model_type):
-        return taken
+        return kinds[SAVED_AS.get(_saved_as(source), "sentence_transformers")]
+    by_class = {name: model_kind for model_kind in reversed(kinds.values()) for name in model_kind.architectures}
+    by_type = {name: model_kind for model_kind in reversed(kinds.values()) for name in model_kind.model_types}
+    if found_kind := by_class.get(source.architecture) or by_type.get(source.model_type):
+        return found_kind
     if own := source.config.get("auto_map"):  # code of its own; the kind says what methods it must have
         writes = WRITES & set(own) or source.architecture.endswith(WRITERS)  # some say so by their class alone
-        return known["generated" if writes else "video_dual_encoder"]
-    raise _not_taken(source, list(known))
+        return kinds["generated" if writes else "video_dual_encoder"]
+    raise _not_taken(source, list(kinds))
 
 
-def _not_taken(source: ModelSource, known: list[str]) -> UsageError:
+def _not_taken(source: ModelSource, kinds: list[str]) -> UsageError:
     """Why no kind takes a model."""
     what = source.architecture or source.model_type
     if source.path is not None and source.path.is_file():  # which a kind of another package may read
@@ -82,11 +82,11 @@ def _not_taken(source: ModelSource, known: list[str]) -> UsageError:
     if not what:
         return UsageError(
             f"{source.name}: its config.json names neither architectures nor model_type, so it is unknown how to run "
-            f"it; give --kind ({', '.join(known)})"
+            f"it; give --kind ({', '.join(kinds)})"
         )
     coverage = generative_types().get(source.model_type)
     why = f" ({coverage.why})" if coverage is not None and coverage.state == "cannot" else ""
-    return UsageError(f"{source.name}: no kind takes a model of class {what}{why}; give --kind ({', '.join(known)})")
+    return UsageError(f"{source.name}: no kind takes a model of class {what}{why}; give --kind ({', '.join(kinds)})")
 
 
 def _saved_as(source: ModelSource) -> str:
@@ -97,13 +97,13 @@ def _saved_as(source: ModelSource) -> str:
 
 def options_for(model_kind: Kind, values: KindOptions) -> KindOptions:
     """The kind's options, defaults filled in. Raises UsageError: another option, or a value that it does not take."""
-    known = {option.name: option for option in model_kind.options}
+    option_of = {option.name: option for option in model_kind.options}
     for name, value in values.items():
         flag = "--" + name.replace("_", "-")
-        if name not in known:
+        if name not in option_of:
             having = ", ".join(option.flag_name for option in model_kind.options) or "none"
             raise UsageError(f"{flag} is not an option of the kind {model_kind.name} (it has: {having})")
         if isinstance(value, float) and not math.isfinite(value):
             raise UsageError(f"{flag} must be a finite number, not {value}")
     where = f"kind {model_kind.name}"
-    return {name: checked(option, values.get(name, option.default), where) for name, option in known.items()}
+    return {name: checked(option, values.get(name, option.default), where) for name, option in option_of.items()}

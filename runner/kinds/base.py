@@ -73,8 +73,8 @@ class Model(ABC):  # noqa: B024  its families have the abstract methods
 
     def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> JsonObject:
         """What the model itself is given for a clip and its captions: prompt, token counts, times, pixel shapes."""
-        shown: JsonObject = {"frames": list(clip.frames.shape), "times": [round(time, 3) for time in clip.times]}
-        return shown if self.tokens is None else shown | self.tokens.rendered(captions)
+        entry: JsonObject = {"frames": list(clip.frames.shape), "times": [round(time, 3) for time in clip.times]}
+        return entry if self.tokens is None else entry | self.tokens.rendered_input(captions)
 
 
 class Encoder(Model):
@@ -223,7 +223,7 @@ class Work:
     items: int  # views of clips that are asked about, each with its captions
     captions: int  # pairs of a view and a caption
     characters: int  # of all these captions
-    displaced: int  # distractors that contrasts displaced, which are scored by themselves
+    distractors: int  # distractors that contrasts displaced, which are scored by themselves
     clips: int  # different views of clips
     texts: int  # different captions
     text_characters: int  # of the different captions
@@ -273,9 +273,9 @@ def kind(name: str, *, family: Family, summary: str, **facts: Any) -> Callable[[
         facts: the other fields of `Kind`; `options` may be a dataclass that declares them, and `NOT_NUMERIC` as well.
     """
 
-    if isinstance(declared := facts.get("options"), type):
-        facts["options"] = tuple(options_of(declared).values())
-        facts["not_numeric"] = getattr(declared, "NOT_NUMERIC", ())
+    if isinstance(option_class := facts.get("options"), type):
+        facts["options"] = tuple(options_of(option_class).values())
+        facts["not_numeric"] = getattr(option_class, "NOT_NUMERIC", ())
 
     def register(load: Loader) -> Loader:
         KINDS[name] = Kind(name=name, family=family, load=load, summary=summary, **facts)
@@ -312,8 +312,8 @@ class ModelSource:
     def dtype(self) -> str:
         """The dtype that the config names, at its top or for the text model; "float32" where it names another."""
         configs = (self.config, self.config.get("text_config") or {})
-        named = [config[key] for config in configs for key in ("dtype", "torch_dtype") if config.get(key)]
-        return str(named[0]) if named and named[0] in ("bfloat16", "float16") else "float32"
+        names = [config[key] for config in configs for key in ("dtype", "torch_dtype") if config.get(key)]
+        return str(names[0]) if names and names[0] in ("bfloat16", "float16") else "float32"
 
 
 @dataclass(frozen=True)

@@ -99,8 +99,8 @@ def continuations(tokenizer: Tokenizer, context: str, texts: Sequence[str]) -> l
     heads: dict[str, list[int]] = {context: encode(context), "\n": encode("\n")}
     rows = []
     for text in texts:
-        encoded = ((head, encode(before + text)) for before, head in heads.items())
-        behind = (whole[len(head) :] for head, whole in encoded if whole[: len(head)] == head)
+        ids_of = ((head, encode(before + text)) for before, head in heads.items())
+        behind = (whole[len(head) :] for head, whole in ids_of if whole[: len(head)] == head)
         rows.append(next(behind, encode(text)))  # alone where it would share a token even with a line break
     return rows
 
@@ -283,8 +283,8 @@ class ChatPrompts:
         )
 
     def _pixel_tokens(self) -> set[str]:
-        named = ("image_token", "video_token", "boi_token", "context_image_token", "fake_image_token")
-        tokens = {getattr(owner, name, None) for owner in (self.processor, self.tokenizer) for name in named}
+        names = ("image_token", "video_token", "boi_token", "context_image_token", "fake_image_token")
+        tokens = {getattr(owner, name, None) for owner in (self.processor, self.tokenizer) for name in names}
         for name in ("image_token_id", "video_token_id", "image_token_index", "video_token_index"):
             token = getattr(self.model.config, name, None)
             if isinstance(token, int) and token < len(self.tokenizer):

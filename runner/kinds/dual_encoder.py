@@ -63,13 +63,13 @@ class ImageTextEncoder(loading.TorchEncoder):
 
         if self.resize_on_device:
             ready = [loading.pixels_on_device(self.images, arrays["frames"], self.model.device) for arrays in prepared]
-            stacked = {name: torch.cat([arrays[name] for arrays in ready]) for name in ready[0]}
+            arrays_of_clips = {name: torch.cat([arrays[name] for arrays in ready]) for name in ready[0]}
         else:
-            stacked = {name: np.concatenate([arrays[name] for arrays in prepared]) for name in prepared[0]}
+            arrays_of_clips = {name: np.concatenate([arrays[name] for arrays in prepared]) for name in prepared[0]}
         counts = [len(next(iter(arrays.values()))) for arrays in prepared]
         rows = []
         for begin in range(0, sum(counts), self.batch_size):
-            part = {name: value[begin : begin + self.batch_size] for name, value in stacked.items()}
+            part = {name: value[begin : begin + self.batch_size] for name, value in arrays_of_clips.items()}
             rows.append(
                 loading.unit(loading.pooled(self.model.get_image_features(**loading.on_device(part, self.model)))).cpu()
             )

@@ -48,8 +48,8 @@ def squares(frames: np.ndarray, side: int) -> np.ndarray:
     """Squares, bicubic, ImageNet's mean and deviation (InternVL's `load_video`): float32[T, 3, side, side]."""
     from PIL import Image
 
-    sized = [Image.fromarray(frame).resize((side, side), Image.Resampling.BICUBIC) for frame in frames]
-    pixels = np.stack([np.asarray(image) for image in sized]).transpose(0, 3, 1, 2)
+    images = [Image.fromarray(frame).resize((side, side), Image.Resampling.BICUBIC) for frame in frames]
+    pixels = np.stack([np.asarray(image) for image in images]).transpose(0, 3, 1, 2)
     return loading.normalised(np.ascontiguousarray(pixels), loading.IMAGENET)
 
 
@@ -69,14 +69,14 @@ def _chat_of_squares(scorer: "GeneratedScorer", clip: ClipFrames | None, questio
 
 
 def _chat_of_messages(scorer: "GeneratedScorer", clip: ClipFrames | None, question: str) -> object:
-    known = inspect.signature(scorer.model.chat).parameters
+    names = inspect.signature(scorer.model.chat).parameters
     settings: dict[str, Any] = {
         "image": None, "tokenizer": scorer.tokenizer, "sampling": False, "use_image_id": False, "max_slice_nums": 1,
         "max_new_tokens": scorer.options.max_new_tokens,
     }  # fmt: skip
-    takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
-    given = {name: value for name, value in settings.items() if name in known or (takes_all and name != "image")}
-    return scorer.model.chat(msgs=[{"role": "user", "content": [*loading.images_of(clip), question]}], **given)
+    takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in names.values())
+    arguments = {name: value for name, value in settings.items() if name in names or (takes_all and name != "image")}
+    return scorer.model.chat(msgs=[{"role": "user", "content": [*loading.images_of(clip), question]}], **arguments)
 
 
 def _chat_of_file(scorer: "GeneratedScorer", clip: ClipFrames | None, question: str) -> object:
@@ -85,19 +85,19 @@ def _chat_of_file(scorer: "GeneratedScorer", clip: ClipFrames | None, question: 
         raise UsageError(f"{type(scorer.model).__name__} is asked with a file only, never without a video")
     count = len(clip.frames)
     rate = count / clip.seconds if clip.seconds else 1.0
-    given = {"max_num_frames": count, "generation_config": scorer.generation, "return_history": False}
+    options = {"max_num_frames": count, "generation_config": scorer.generation, "return_history": False}
     with tempfile.TemporaryDirectory() as folder:
         path = write_video(Path(folder) / "clip.mp4", clip.frames, rate, quality="lossless")
-        settings = scorer.known("chat", {**given, "media_dict": {"video_read_type": "decord"}})
+        settings = scorer.arguments("chat", {**options, "media_dict": {"video_read_type": "decord"}})
         return scorer.model.chat(video_path=str(path), tokenizer=scorer.tokenizer, user_prompt=question, **settings)
 
 
 def _inputs_of_messages(scorer: "GeneratedScorer", clip: ClipFrames | None, question: str) -> object:
     video = [{"type": "video", "video": loading.images_of(clip)}] if clip is not None else []
     messages = [{"role": "user", "content": [*video, {"type": "text", "text": question}]}]
-    settings = scorer.known("preprocess_inputs", {"add_generation_prompt": True, "enable_thinking": False})
-    prepared = scorer.model.preprocess_inputs(messages=messages, **settings)
-    inputs = dict(zip(("inputs", "pixel_values", "grid_thws"), prepared, strict=True))
+    settings = scorer.arguments("preprocess_inputs", {"add_generation_prompt": True, "enable_thinking": False})
+    values = scorer.model.preprocess_inputs(messages=messages, **settings)
+    inputs = dict(zip(("inputs", "pixel_values", "grid_thws"), values, strict=True))
     return scorer.generated(loading.on_device(inputs, scorer.model))
 
 
@@ -106,9 +106,10 @@ def _inputs_of_images(scorer: "GeneratedScorer", clip: ClipFrames | None, questi
 
     images = loading.images_of(clip)
     query = "".join("<image>\n" for _ in images) + question
-    prepared = scorer.model.preprocess_inputs(query, images, **scorer.known("preprocess_inputs", {"max_partition": 1}))
+    arguments = scorer.arguments("preprocess_inputs", {"max_partition": 1})
+    values = scorer.model.preprocess_inputs(query, images, **arguments)
     names = ("input_ids", "pixel_values", "grid_thws")
-    inputs = loading.on_device(dict(zip(names, prepared[1:], strict=False)), scorer.model)
+    inputs = loading.on_device(dict(zip(names, values[1:], strict=False)), scorer.model)
     inputs["input_ids"] = inputs["input_ids"][None]
     inputs["attention_mask"] = torch.ne(inputs["input_ids"], scorer.tokenizer.pad_token_id)
     if "grid_thws" not in inputs:  # one entry a conversation, before images of any size went into one tensor
@@ -128,8 +129,8 @@ def _processor_of_model(scorer: "GeneratedScorer", clip: ClipFrames | None, ques
 def _processor_of_conversation(scorer: "GeneratedScorer", clip: ClipFrames | None, question: str) -> object:
     video = []
     if clip is not None:
-        told = {"num_frames": len(clip.frames), "timestamps": [float(time) for time in clip.times]}
-        video = [{"type": "video", "video": loading.images_of(clip), **told}]
+        facts = {"num_frames": len(clip.frames), "timestamps": [float(time) for time in clip.times]}
+        video = [{"type": "video", "video": loading.images_of(clip), **facts}]
     conversation = [{"role": "user", "content": [*video, {"type": "text", "text": question}]}]
     assert scorer.processor is not None  # that of VideoLLaMA 3, Penguin-VL
     inputs = scorer.processor(conversation=conversation, return_tensors="pt", add_generation_prompt=True)
@@ -188,7 +189,7 @@ class GeneratedScorer(AskedScorer):
         """Greedy, and short."""
         return {"max_new_tokens": self.options.max_new_tokens, "do_sample": False}
 
-    def known(self, method: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    def arguments(self, method: str, values: Mapping[str, Any]) -> dict[str, Any]:
         """Those of the arguments that a method of the model names."""
         names = inspect.signature(getattr(self.model, method)).parameters
         return {name: value for name, value in values.items() if name in names}
@@ -198,15 +199,15 @@ class GeneratedScorer(AskedScorer):
         output = self.model.generate(**inputs, **self.generation)[0]
         ids: list[int] = output.tolist()
         prompt: list[int] = next((inputs[name][0].tolist() for name in ("input_ids", "inputs") if name in inputs), [])
-        added = ids[len(prompt) :] if ids[: len(prompt)] == prompt else ids
-        return str(self.tokenizer.decode(added, skip_special_tokens=True))
+        new_ids = ids[len(prompt) :] if ids[: len(prompt)] == prompt else ids
+        return str(self.tokenizer.decode(new_ids, skip_special_tokens=True))
 
     def _of_processor(self, model: TorchModel, processor: Processor | None) -> tuple[str, Ask]:
         if processor is None or not hasattr(model, "generate"):
             chat = getattr(model, "chat", None)
             has = f"has chat({', '.join(inspect.signature(chat).parameters)})" if chat is not None else "has no chat"
-            known = "; ".join(f"{method}({', '.join(sorted(takes))})" for method, takes, _ in INTERFACES)
-            raise VideoContrastError(f"{type(model).__name__} {has}: known are {known}, and processors with a template")
+            names = "; ".join(f"{method}({', '.join(sorted(takes))})" for method, takes, _ in INTERFACES)
+            raise VideoContrastError(f"{type(model).__name__} {has}: known are {names}, and processors with a template")
         if "conversation" in inspect.signature(processor.__call__).parameters:
             return "processor(conversation)", _processor_of_conversation
         templates = self.templates = ChatPrompts(model, processor, frames_as=self.options.frames_as)
@@ -255,8 +256,8 @@ class GeneratedScorer(AskedScorer):
         if not logits or text.strip() not in likeliest:
             return None
         forms = [form for name in names for form in prompts.FORMS.get(name, (name, f" {name}"))]
-        encoded = [tokenizer.encode(form, add_special_tokens=False) for form in forms]
-        single = [ids[0] for ids in encoded if len(ids) == 1]
+        token_ids = [tokenizer.encode(form, add_special_tokens=False) for form in forms]
+        single = [ids[0] for ids in token_ids if len(ids) == 1]
         steps = []
         for row in logits:
             log = row.log_softmax(-1)
@@ -280,12 +281,12 @@ class GeneratedScorer(AskedScorer):
         self, clip: ClipFrames, captions: Sequence[str], *, position: int = 0, question: Question | None = None
     ) -> JsonObject:
         """The interface and the first question about the captions; of a chat template the prompt, tokens and pixels."""
-        asked = prompts.questions_about(captions, self.options, position=position, question=question)[0]
-        shown = super().rendered_input(clip, captions) | {"interface": self.interface, "prompt": asked}
+        first_question = prompts.questions_about(captions, self.options, position=position, question=question)[0]
+        entry = super().rendered_input(clip, captions) | {"interface": self.interface, "prompt": first_question}
         if self.templates is None:
-            return shown
-        prompt = self.templates.prompt(clip, broken_up(asked, self._reserved))
-        return shown | {"prompt": prompt.text, "tokens": len(prompt.ids), "pixels": prompt.shapes}
+            return entry
+        prompt = self.templates.prompt(clip, broken_up(first_question, self._reserved))
+        return entry | {"prompt": prompt.text, "tokens": len(prompt.ids), "pixels": prompt.shapes}
 
 
 def output_layer(model: TorchModel) -> Any:  # a torch module
@@ -331,8 +332,8 @@ def load(source: ModelSource, settings: LoadOptions) -> GeneratedScorer:
             f"{source.name} runs code from its own repository; read that code, then give --trust-remote-code"
         )
     options = GeneratedOptions(**settings.options)
-    named = next((name for name in LOADERS if name in own and hasattr(transformers, name)), None)
-    model = loading.load_model(source, settings, named or "AutoModelForMultimodalLM")
+    class_name = next((name for name in LOADERS if name in own and hasattr(transformers, name)), None)
+    model = loading.load_model(source, settings, class_name or "AutoModelForMultimodalLM")
     if interface_of(model) is None and hasattr(model, "generate"):
         processor = loading.load_processor(source, settings, None)
         return GeneratedScorer(model, loading.tokenizer_of(processor), processor, options)

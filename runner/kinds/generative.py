@@ -184,31 +184,31 @@ def _repeated(cache: Cache, rows: int) -> Cache:
     """
     layers = getattr(cache, "layers", None)
     if layers and all(type(layer).__name__ in FORKED for layer in layers):
-        copied = copy.copy(cache)
-        copied.layers = [_forked(layer, rows) for layer in layers]
-        return copied
-    copied = copy.deepcopy(cache)
+        new_cache = copy.copy(cache)
+        new_cache.layers = [_forked(layer, rows) for layer in layers]
+        return new_cache
+    new_cache = copy.deepcopy(cache)
     try:
-        copied.batch_repeat_interleave(rows)
+        new_cache.batch_repeat_interleave(rows)
     except (AttributeError, NotImplementedError, RuntimeError, ValueError) as error:
         if is_out_of_memory(error):
             raise  # a smaller batch may do
         raise CannotShare(f"{type(cache).__name__} cannot be repeated: {error}") from error
-    return copied
+    return new_cache
 
 
 def _forked(layer: Any, rows: int) -> Any:  # of transformers: a layer of `Cache`, in as many classes
     """One layer for `rows` endings: what it appends to is expanded, the states that it overwrites are copied."""
     import torch
 
-    copied = copy.copy(layer)
+    new_layer = copy.copy(layer)
     for name, value in vars(layer).items():
         if isinstance(value, torch.Tensor) and value.ndim and len(value) == 1:
-            setattr(copied, name, value.expand(rows, *value.shape[1:]))
+            setattr(new_layer, name, value.expand(rows, *value.shape[1:]))
         elif isinstance(value, dict):
             states = {key: state for key, state in value.items() if isinstance(state, torch.Tensor)}
-            setattr(copied, name, value | {key: state.repeat_interleave(rows, 0) for key, state in states.items()})
-    return copied
+            setattr(new_layer, name, value | {key: state.repeat_interleave(rows, 0) for key, state in states.items()})
+    return new_layer
 
 
 def score_unshared(
@@ -237,10 +237,10 @@ def score_unshared(
 def common_length(sequences: Sequence[Sequence[int]], at_least: int) -> int:
     """How many leading tokens all share, `at_least` those of the pixels; each keeps at least one of its own."""
     shortest = min(len(sequence) for sequence in sequences)
-    stacked = np.array([list(sequence[:shortest]) for sequence in sequences])
-    differs = (stacked != stacked[0]).any(axis=0)
-    shared = int(differs.argmax()) if differs.any() else shortest
-    return max(min(shared, shortest - 1), at_least)
+    tokens = np.array([list(sequence[:shortest]) for sequence in sequences])
+    differs = (tokens != tokens[0]).any(axis=0)
+    n_equal = int(differs.argmax()) if differs.any() else shortest
+    return max(min(n_equal, shortest - 1), at_least)
 
 
 SHOWN = 64  # tokens before the end of the video that are shown decoded
@@ -277,8 +277,8 @@ class GenerativeScorer(AskedScorer):
         self.model = model
         self.options = options or ScoringOptions()
         self.owner = owner
-        for name, known in (("frame_size", owner and owner.side), ("letter_prompt", owner and owner.prompt)):
-            if getattr(self.options, name) == "owner" and not known:
+        for name, of_owner in (("frame_size", owner and owner.side), ("letter_prompt", owner and owner.prompt)):
+            if getattr(self.options, name) == "owner" and not of_owner:
                 flag = name.replace("_", "-")
                 raise UsageError(f"--{flag} owner: that of the owners of {type(model).__name__} is not known here")
         if self.options.thinking and self.options.scoring == "loglik":
@@ -290,7 +290,7 @@ class GenerativeScorer(AskedScorer):
         self.counters: Counter[str] = Counter()  # what this process's scoring cost so far
         self.together = self.options.scoring == "letter"
         self.batch_size = ENDINGS_AT_ONCE
-        self.rendered = ""  # the first prompt
+        self.first_prompt = ""  # the first prompt
         self._shares: dict[tuple[object, ...], bool] = {}  # by the geometry of the pixels
         self._largest_gap = 0.0
         self._unconditional: dict[tuple[str, str], float] = {}
@@ -322,8 +322,8 @@ class GenerativeScorer(AskedScorer):
         return {
             "class": type(self.model).__name__,
             **{name.removeprefix("option_"): value for name, value in asdict(self.options).items()},
-            "prompt": self.rendered,
-            "prompt_hash": prompts.prompt_hash(self.rendered),
+            "prompt": self.first_prompt,
+            "prompt_hash": prompts.prompt_hash(self.first_prompt),
             "thinking": self.chat.thinking,
             "shared_prefix": self.sharing,
             "shared_prefix_gap_sd": self._largest_gap,
@@ -370,8 +370,8 @@ class GenerativeScorer(AskedScorer):
             return float(np.cumsum(log[:, 0].cpu().numpy())[-1])  # one after the other: in float32 the order shows
 
         # The last prompt token predicts the first caption token, so it goes in front of every ending.
-        shifted = [[prompt.ids[-1], *ending[:-1]] for ending in endings]
-        sums = self._score_endings(prompt, shifted, len(prompt.ids) - 1, read=read, only_last=False)
+        inputs = [[prompt.ids[-1], *ending[:-1]] for ending in endings]
+        sums = self._score_endings(prompt, inputs, len(prompt.ids) - 1, read=read, only_last=False)
         return list(zip(sums, map(len, endings), strict=True))
 
     def _read(
@@ -382,9 +382,9 @@ class GenerativeScorer(AskedScorer):
             return [self._read_after_thinking(clip, question, names) for question in questions]
         prompt = self._prompt(clip, questions[0])
         sequences = [prompt.ids, *(self.chat.ids_of(prompt, clip, question) for question in questions[1:])]
-        shared = common_length(sequences, self.chat.video_end(prompt.ids))
-        endings = [ids[shared:] for ids in sequences]
-        return self._score_endings(prompt, endings, shared, read=self._reader(prompt.text, names), only_last=True)
+        length = common_length(sequences, self.chat.video_end(prompt.ids))
+        endings = [ids[length:] for ids in sequences]
+        return self._score_endings(prompt, endings, length, read=self._reader(prompt.text, names), only_last=True)
 
     def _read_after_thinking(self, clip: ClipFrames | None, question: str, names: Sequence[str]) -> np.ndarray:
         """The same after the thoughts about one question."""
@@ -397,15 +397,15 @@ class GenerativeScorer(AskedScorer):
         ids = continuations(self.tokenizer, prompt.text, [thought])[0] if thought else []
         ending = [prompt.ids[-1], *ids]
         read = self._reader(prompt.text + thought, names)
-        shared = len(prompt.ids) - 1
-        [result] = score_unshared(self.model, prompt.inputs, [ending], shared, read=read, only_last=True)
+        length = len(prompt.ids) - 1
+        [result] = score_unshared(self.model, prompt.inputs, [ending], length, read=read, only_last=True)
         return result
 
     def _reader(self, context: str, names: Sequence[str]) -> Read[np.ndarray]:
         """Reads the log-probabilities of answers, each summed over its forms that are one token after the context."""
         forms = [prompts.FORMS.get(name, (name, f" {name}")) for name in names]
-        encoded = [continuations(self.tokenizer, context, texts) for texts in forms]
-        tokens = [sorted({ids[0] for ids in of_answer if len(ids) == 1}) for of_answer in encoded]
+        token_ids = [continuations(self.tokenizer, context, texts) for texts in forms]
+        tokens = [sorted({ids[0] for ids in of_answer if len(ids) == 1}) for of_answer in token_ids]
         if not all(tokens):
             split = names[tokens.index([])]
             raise VideoContrastError(f"the tokenizer has no single token for the answer {split!r}: --scoring loglik")
@@ -425,7 +425,7 @@ class GenerativeScorer(AskedScorer):
         questions = prompts.questions_about(texts, self.options, position=position, question=question)
         prompt = self.chat.prompt(clip, questions[0])
         end = self.chat.video_end(prompt.ids)
-        shown: JsonObject = {
+        entry: JsonObject = {
             "prompt": prompt.text,
             "prompt_hash": prompts.prompt_hash(prompt.text),
             "tokens": len(prompt.ids),
@@ -435,34 +435,34 @@ class GenerativeScorer(AskedScorer):
         }
         after = self.tokenizer.decode(prompt.ids[end:]).partition(questions[0])[0]  # GLM's times follow the frames
         if times := times_in_prompt(self.tokenizer.decode(prompt.ids[:end]) + after, prompt.inputs):
-            shown["times_told"] = times
-        return super().rendered_input(clip, captions) | shown
+            entry["times_told"] = times
+        return super().rendered_input(clip, captions) | entry
 
     def _prompt(self, clip: ClipFrames | None, question: str) -> Prompt:
         prompt = self.chat.prompt(clip, question)
-        self.rendered = self.rendered or prompt.text
+        self.first_prompt = self.first_prompt or prompt.text
         return prompt
 
     def _score_endings(
-        self, prompt: Prompt, endings: list[list[int]], shared: int, *, read: Read[T], only_last: bool
+        self, prompt: Prompt, endings: list[list[int]], length: int, *, read: Read[T], only_last: bool
     ) -> list[T]:
-        self._check_length(shared + max(map(len, endings)))
+        self._check_length(length + max(map(len, endings)))
         self.counters["ending_tokens"] += sum(map(len, endings))
         if self.options.share_prefix and self._shares.get(prompt.geometry, True):
             try:
-                prefix = Prefix(self.model, prompt.inputs, shared)
-                self._count_passes(shared, 1)
+                prefix = Prefix(self.model, prompt.inputs, length)
+                self._count_passes(length, 1)
                 if prompt.geometry not in self._shares:
-                    self._shares[prompt.geometry] = self._agrees(prefix, prompt, endings, shared)
+                    self._shares[prompt.geometry] = self._agrees(prefix, prompt, endings, length)
                 if self._shares[prompt.geometry]:
                     return prefix.score(endings, read, only_last=only_last, at_once=self.batch_size)
             except CannotShare as reason:
                 self._shares[prompt.geometry] = False
                 self.sharing = f"off: {reason}"
-        self._count_passes(shared, len(endings))
-        return score_unshared(self.model, prompt.inputs, endings, shared, read=read, only_last=only_last)
+        self._count_passes(length, len(endings))
+        return score_unshared(self.model, prompt.inputs, endings, length, read=read, only_last=only_last)
 
-    def _agrees(self, prefix: Prefix, prompt: Prompt, endings: list[list[int]], shared: int) -> bool:
+    def _agrees(self, prefix: Prefix, prompt: Prompt, endings: list[list[int]], length: int) -> bool:
         """Whether shared and unshared logits agree: a class whose cache misbehaves must not score wrongly.
 
         Checked for the first and the last ending whenever the pixels have a geometry that was not seen before.
@@ -473,18 +473,18 @@ class GenerativeScorer(AskedScorer):
         probes = [endings[i] for i in sorted({0, len(endings) - 1})]
         rows = prefix.score(probes, lambda _, logits: logits[-1], only_last=True)
         whole = score_unshared(
-            self.model, prompt.inputs, probes, shared, read=lambda _, logits: logits[-1], only_last=True
+            self.model, prompt.inputs, probes, length, read=lambda _, logits: logits[-1], only_last=True
         )
-        for row, expected in zip(rows, whole, strict=True):
-            gap = float((row - expected).abs().max() / expected.std().clamp(min=1e-6))
+        for row, other in zip(rows, whole, strict=True):
+            gap = float((row - other).abs().max() / other.std().clamp(min=1e-6))
             self._largest_gap = max(self._largest_gap, gap)
             if not gap < tolerance:
                 self.sharing = f"off: shared and unshared logits of {type(self.model).__name__} differ by {gap:.2g} sd"
                 return False
         return True
 
-    def _count_passes(self, shared: int, passes: int) -> None:
-        self.counters["prefix_tokens"] += shared * passes
+    def _count_passes(self, length: int, passes: int) -> None:
+        self.counters["prefix_tokens"] += length * passes
         self.counters["vision_passes"] += passes
 
     def _check_length(self, length: int) -> None:

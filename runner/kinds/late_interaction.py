@@ -65,8 +65,8 @@ class ColEncoder(Encoder):
         rows: dict[int, np.ndarray] = {}
         for members in groups.values():
             arrays = {name: torch.cat([tokens[n][name] for n in members]) for name in tokens[members[0]]}
-            encoded = self._vectors(arrays).reshape(len(members), -1)
-            rows.update(zip(members, encoded, strict=True))
+            vectors = self._vectors(arrays).reshape(len(members), -1)
+            rows.update(zip(members, vectors, strict=True))
         return stacked([rows[n][None] for n in range(len(texts))])
 
     def join(self, videos: np.ndarray, texts: np.ndarray) -> np.ndarray:

@@ -52,12 +52,12 @@ def load_model(source: ModelSource, settings: LoadOptions, class_name: str | Non
             f"{source.name} is of the class {class_name}, which transformers {transformers.__version__} does not have; "
             f"leave --kind out, {way}"
         )
-    placed = {"device_map": settings.device_map} if settings.device_map else {}
+    placement = {"device_map": settings.device_map} if settings.device_map else {}
     with explained(source), older_code() if settings.trust_remote_code else nullcontext():
-        arguments = {"dtype": getattr(torch, settings.dtype), **settings.from_here, **placed}
-        loaded = loader.from_pretrained(source.path, output_loading_info=True, **arguments)
+        arguments = {"dtype": getattr(torch, settings.dtype), **settings.from_here, **placement}
+        result = loader.from_pretrained(source.path, output_loading_info=True, **arguments)
     # code of a repository may bring a `from_pretrained` of its own, which returns the model alone
-    model, info = loaded if isinstance(loaded, tuple) else (loaded, {})
+    model, info = result if isinstance(result, tuple) else (result, {})
     absent = {*info.get("missing_keys", ()), *(name for name, *_ in info.get("mismatched_keys", ()))}
     if absent:
         few = ", ".join(sorted(absent)[:3]) + (" ..." if len(absent) > 3 else "")
@@ -70,8 +70,8 @@ def load_model(source: ModelSource, settings: LoadOptions, class_name: str | Non
     if not settings.device_map:
         with explained(source):
             model = model.to(settings.device)
-    evaluated: TorchModel = model.eval()
-    return evaluated
+    in_evaluation: TorchModel = model.eval()
+    return in_evaluation
 
 
 def load_processor(source: ModelSource, settings: LoadOptions, backend: str | None = "pil") -> Processor:
@@ -147,10 +147,10 @@ def _why_not(error: Exception) -> str:
         return f"has no {absent[1]}: save it into the folder too (processor.save_pretrained), which makes {absent[2]}"
     if "instantiate the backend tokenizer" in text:
         return NO_TOKENIZER
-    if named := re.search(r"model type `(.+?)` but Transformers does not recognize", text):
-        return f"is of the type {named[1]}, which the installed transformers does not know; a newer one may"
-    if named := re.search(r"Unrecognized configuration class <class '.*?(\w+)'>", text):
-        return f"is no model of this kind (its config is a {named[1]}); leave --kind out"
+    if match := re.search(r"model type `(.+?)` but Transformers does not recognize", text):
+        return f"is of the type {match[1]}, which the installed transformers does not know; a newer one may"
+    if match := re.search(r"Unrecognized configuration class <class '.*?(\w+)'>", text):
+        return f"is no model of this kind (its config is a {match[1]}); leave --kind out"
     return f"cannot be loaded: {text[:LONGEST]}{' ...' if len(text) > LONGEST else ''}"
 
 
@@ -238,16 +238,16 @@ def on_device(values: Mapping[str, Any], model: TorchModel) -> dict[str, Any]:  
     """Arrays and tensors on the model's device, floats in its dtype; pinned on their way to a GPU, so none waits."""
     import torch
 
-    placed = {}
+    on_model = {}
     for name, value in values.items():
-        given = torch.from_numpy(np.ascontiguousarray(value)) if isinstance(value, np.ndarray) else value
-        if isinstance(given, torch.Tensor):
-            if model.device.type == "cuda" and not given.is_cuda:
-                given = given.pin_memory()
-            given = given.to(model.device, non_blocking=True)
-            given = given.to(model.dtype) if given.is_floating_point() else given
-        placed[name] = given
-    return placed
+        tensor = torch.from_numpy(np.ascontiguousarray(value)) if isinstance(value, np.ndarray) else value
+        if isinstance(tensor, torch.Tensor):
+            if model.device.type == "cuda" and not tensor.is_cuda:
+                tensor = tensor.pin_memory()
+            tensor = tensor.to(model.device, non_blocking=True)
+            tensor = tensor.to(model.dtype) if tensor.is_floating_point() else tensor
+        on_model[name] = tensor
+    return on_model
 
 
 class Tokens:
@@ -282,16 +282,16 @@ class Tokens:
 
     def __call__(self, texts: Sequence[str], device: object) -> Tensors:
         """Tensors for a batch of texts."""
-        given = {"padding": "max_length" if self.padded else True, "truncation": True, "max_length": self.limit}
-        tokens = self.tokenizer(self._cleaned(texts), return_tensors="pt", **given)
+        options = {"padding": "max_length" if self.padded else True, "truncation": True, "max_length": self.limit}
+        tokens = self.tokenizer(self._cleaned(texts), return_tensors="pt", **options)
         return {name: tokens[name].to(device) for name in self.names if name in tokens}
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, cut as the model reads them, without padding."""
-        cleaned = self._cleaned(texts)
-        return list(self.tokenizer(cleaned, truncation=True, max_length=self.limit)["input_ids"]) if cleaned else []
+        inputs = self._cleaned(texts)
+        return list(self.tokenizer(inputs, truncation=True, max_length=self.limit)["input_ids"]) if inputs else []
 
-    def rendered(self, texts: Sequence[str]) -> JsonObject:
+    def rendered_input(self, texts: Sequence[str]) -> JsonObject:
         """The first text as the tokenizer returns it, and how many tokens each text has after padding and cutting."""
         ids = self(texts, "cpu")["input_ids"]
         return {"prompt": self.tokenizer.decode(ids[0]), "tokens": [len(row) for row in ids]}
@@ -346,21 +346,21 @@ def older_code() -> Iterator[None]:
     """
     from transformers import PreTrainedModel
 
-    expanded = PreTrainedModel.get_expanded_tied_weights_keys
+    original = PreTrainedModel.get_expanded_tied_weights_keys
 
     def expanded_with_sources(model: TorchModel, *args: bool, **options: bool) -> dict[str, str]:
         if isinstance(model._tied_weights_keys, list | tuple):  # what they are tied to: the input embeddings
             embeddings = getattr(model.get_input_embeddings(), "weight", None)
             source = next((name for name, weight in model.named_parameters() if weight is embeddings), None)
             model._tied_weights_keys = {name: source for name in model._tied_weights_keys if source not in (None, name)}
-        return dict(expanded(model, *args, **options))
+        return dict(original(model, *args, **options))
 
     PreTrainedModel.get_expanded_tied_weights_keys = expanded_with_sources
     setattr(PreTrainedModel, LISTED, _LeftOut())
     try:
         yield
     finally:
-        PreTrainedModel.get_expanded_tied_weights_keys = expanded
+        PreTrainedModel.get_expanded_tied_weights_keys = original
         delattr(PreTrainedModel, LISTED)
 
 

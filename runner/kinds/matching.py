@@ -96,18 +96,18 @@ class MatchingHead:
         """The probability of a match of every frame with every caption, float32[T, k]."""
         import torch
 
-        seen, text = self.seen(frames), self.tokens(captions)
+        pixels, text = self.frame_inputs(frames), self.tokens(captions)
         pairs = torch.cartesian_prod(torch.arange(len(frames)), torch.arange(len(captions)))
         matches = [
             self.match(
-                {name: value[batch[:, 0]] for name, value in seen.items()},
+                {name: value[batch[:, 0]] for name, value in pixels.items()},
                 {name: value[batch[:, 1]] for name, value in text.items()},
             )
             for batch in pairs.split(batch_size)
         ]
         return torch.cat(matches).reshape(len(frames), len(captions))
 
-    def seen(self, frames: Sequence[np.ndarray]) -> loading.Tensors:
+    def frame_inputs(self, frames: Sequence[np.ndarray]) -> loading.Tensors:
         """What is made of each frame once, whatever the captions."""
         pixels = self.processor.image_processor(images=list(frames), return_tensors="pt")
         return dict(pixels.to(self.model.device, dtype=self.model.dtype))
@@ -120,9 +120,9 @@ class MatchingHead:
         )
         return dict(tokens.to(self.model.device))
 
-    def match(self, seen: loading.Tensors, text: loading.Tensors) -> Tensor:
+    def match(self, pixels: loading.Tensors, text: loading.Tensors) -> Tensor:
         """The probability of a match of each frame with the caption beside it, float32[n]."""
-        logits = self.model(**text, **seen).logits.float()
+        logits = self.model(**text, **pixels).logits.float()
         return logits.softmax(-1)[:, 1] if logits.shape[1] > 1 else logits[:, 0].sigmoid()
 
 
@@ -137,13 +137,13 @@ class _TwoTowers(MatchingHead, loading.TorchEncoder):
     def caption_rows(self, text: loading.Tensors) -> Tensor:
         """float[k, E] of captions, of any length."""
 
-    def seen(self, frames: Sequence[np.ndarray]) -> loading.Tensors:
-        return {"patches": self.model.vision_model(**super().seen(frames)).last_hidden_state}
+    def frame_inputs(self, frames: Sequence[np.ndarray]) -> loading.Tensors:
+        return {"patches": self.model.vision_model(**super().frame_inputs(frames)).last_hidden_state}
 
     def video_rows(self, prepared: Sequence[np.ndarray]) -> Tensor:
         import torch
 
-        return torch.cat([self.clip_row(self.seen(list(frames))["patches"]) for frames in prepared])
+        return torch.cat([self.clip_row(self.frame_inputs(list(frames))["patches"]) for frames in prepared])
 
     def text_rows(self, texts: Sequence[str]) -> Tensor:
         return loading.unit(self.caption_rows(self.tokens(texts)))
@@ -152,12 +152,12 @@ class _TwoTowers(MatchingHead, loading.TorchEncoder):
 class _Blip(_TwoTowers):
     """BLIP: the text encoder attends to the frame's patches; class 1 of the head is "match"."""
 
-    def match(self, seen: loading.Tensors, text: loading.Tensors) -> Tensor:
+    def match(self, pixels: loading.Tensors, text: loading.Tensors) -> Tensor:
         states = self.model.text_encoder(
             input_ids=text["input_ids"],
             attention_mask=text["attention_mask"],
-            encoder_hidden_states=seen["patches"],
-            encoder_attention_mask=_all_of(seen["patches"]),
+            encoder_hidden_states=pixels["patches"],
+            encoder_attention_mask=_all_of(pixels["patches"]),
         ).last_hidden_state
         return self.model.itm_head(states[:, 0]).float().softmax(-1)[:, 1]
 
@@ -173,10 +173,10 @@ class _Blip(_TwoTowers):
 class _Blip2(_TwoTowers):
     """BLIP-2: the Q-Former reads queries and caption with the frame's patches; the head's mean over queries."""
 
-    def match(self, seen: loading.Tensors, text: loading.Tensors) -> Tensor:
+    def match(self, pixels: loading.Tensors, text: loading.Tensors) -> Tensor:
         import torch
 
-        model, patches = self.model, seen["patches"]
+        model, patches = self.model, pixels["patches"]
         queries = model.query_tokens.expand(len(patches), -1, -1)
         states = model.qformer(
             query_embeds=model.embeddings(input_ids=text["input_ids"], query_embeds=queries),
@@ -196,8 +196,8 @@ class _Blip2(_TwoTowers):
         return loading.unit(projection(states.to(projection.weight.dtype))).mean(0).reshape(1, -1)
 
     def caption_rows(self, text: loading.Tensors) -> Tensor:
-        embedded = self.model.embeddings(input_ids=text["input_ids"])
-        states = self.model.qformer(query_embeds=embedded, query_length=0, attention_mask=text["attention_mask"])
+        embeddings = self.model.embeddings(input_ids=text["input_ids"])
+        states = self.model.qformer(query_embeds=embeddings, query_length=0, attention_mask=text["attention_mask"])
         projection = self.model.text_projection
         return projection(states.last_hidden_state[:, 0].to(projection.weight.dtype))
 

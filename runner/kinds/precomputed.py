@@ -102,15 +102,15 @@ class Precomputed(TextScorer):
             return np.asarray(self.matrix[np.ix_(rows, columns)], np.float64)
         return np.asarray(self.videos[rows] @ self.texts[columns].T, np.float64)
 
-    def _find(self, known: dict[str, int], names: Sequence[str], what: str, field: str) -> list[int]:
-        if missing := [name for name in names if name not in known]:
-            having = next(iter(known), "nothing")
+    def _find(self, places: dict[str, int], names: Sequence[str], what: str, field: str) -> list[int]:
+        if missing := [name for name in names if name not in places]:
+            having = next(iter(places), "nothing")
             lacking = counted(len(set(missing)), what)  # only those of this call: the items come one by one
             raise VideoContrastError(
                 f"{self.folder}: {field!r} lacks at least {lacking} of the set (first: {missing[0]!r}; it holds names "
                 f"like {having!r})"
             )
-        return [known[name] for name in names]
+        return [places[name] for name in names]
 
     def _names(self, field: str) -> dict[str, int]:
         if field not in self.manifest:

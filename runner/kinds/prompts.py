@@ -79,9 +79,9 @@ def questions_about(
         return [YESNO.format(caption=caption) for caption in captions]
     if question is not None and question.is_yes_no(captions):
         return [question.prompt_for(captions)]
-    lettered = question or WHICH_SENTENCE
+    asked_question = question or WHICH_SENTENCE
     orders = _orders(len(captions), options, position).values()
-    return [lettered.prompt_for([captions[n] for n in order]) for order in orders]
+    return [asked_question.prompt_for([captions[n] for n in order]) for order in orders]
 
 
 def scores_by_answers(
@@ -130,8 +130,8 @@ def _letter_scores(orders: Mapping[int, Sequence[int]], rows: Sequence[np.ndarra
             total[n] += among[place]
     if unparseable := sum(not _is_answer(logs) for logs in rows):
         parts = [{**part, "unparseable": float(unparseable)} for part in parts]
-    read = sum(logs is not None for logs in rows)
-    return ScoreResult(total / read if read else np.full(k, np.nan), parts, {"unparseable": unparseable})
+    n_read = sum(logs is not None for logs in rows)
+    return ScoreResult(total / n_read if n_read else np.full(k, np.nan), parts, {"unparseable": unparseable})
 
 
 def _is_answer(logs: np.ndarray | None) -> bool:
@@ -140,8 +140,8 @@ def _is_answer(logs: np.ndarray | None) -> bool:
 
 
 def _yes_no_part(logs: np.ndarray | None) -> dict[str, float]:
-    said = {} if logs is None else {"yes": float(logs[0]), "no": float(logs[1])}
-    return said if _is_answer(logs) else said | {"unparseable": 1.0}
+    parts = {} if logs is None else {"yes": float(logs[0]), "no": float(logs[1])}
+    return parts if _is_answer(logs) else parts | {"unparseable": 1.0}
 
 
 def likelihood_scores(
@@ -182,11 +182,11 @@ def read_answers(
     letters, a list an answer: one that is repeated word for word is said.
     """
     places = _places([answer["text"] for answer in answers], names, options)
-    read = [_log_probabilities(answer, place, names) for answer, place in zip(answers, places, strict=True)]
-    if any(place and logs is None for logs, place in zip(read, places, strict=True)):
+    logs_of = [_log_probabilities(answer, place, names) for answer, place in zip(answers, places, strict=True)]
+    if any(place and logs is None for logs, place in zip(logs_of, places, strict=True)):
         return [place and np.where([name == place[0] for name in names], 0.0, NOT_SAID) for place in places], 0
-    bounded = sum(logs is not None and bool(np.isnan(logs[0]).any()) for logs in read)
-    return [None if logs is None else np.where(np.isnan(logs[0]), logs[1], logs[0]) for logs in read], bounded
+    n_bounded = sum(logs is not None and bool(np.isnan(logs[0]).any()) for logs in logs_of)
+    return [None if logs is None else np.where(np.isnan(logs[0]), logs[1], logs[0]) for logs in logs_of], n_bounded
 
 
 def _places(texts: Sequence[str], names: Sequence[str], options: OptionTexts) -> list[Place | None]:

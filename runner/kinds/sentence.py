@@ -63,9 +63,9 @@ class SentenceModel(base.Encoder):
         """How many of the texts are longer, with their prompt, than the model reads."""
         inside = self.model[0] if hasattr(self.model, "__getitem__") else None
         expansion = getattr(inside, "query_expansion", None) or {}
-        fixed = expansion.get("length") if expansion.get("strategy") == "fixed" else None
+        fixed_length = expansion.get("length") if expansion.get("strategy") == "fixed" else None
         # a limit of queries alone goes before that of all texts
-        limit = fixed or getattr(inside, "query_length", None) or getattr(self.model, "max_seq_length", None)
+        limit = fixed_length or getattr(inside, "query_length", None) or getattr(self.model, "max_seq_length", None)
         processor = getattr(self.model, "tokenizer", None)
         if processor is None or not limit:
             return None
@@ -81,8 +81,8 @@ class SentenceModel(base.Encoder):
         facts = self.facts
         text = rendered(self.model, captions[0], str(facts["prompt_text"]))
         inputs, more = self._inputs([clip])
-        seen = rendered(self.model, inputs[0], str(facts["prompt_video"]), **more)
-        clips = {name if name in ("pixels", "times_told") else f"clip_{name}": value for name, value in seen.items()}
+        entry = rendered(self.model, inputs[0], str(facts["prompt_video"]), **more)
+        clips = {name if name in ("pixels", "times_told") else f"clip_{name}": value for name, value in entry.items()}
         return super().rendered_input(clip, captions) | text | clips
 
     def _inputs(self, clips: Sequence[ClipFrames]) -> tuple[list[object], JsonObject]:
@@ -105,10 +105,10 @@ class SentenceModel(base.Encoder):
 
     def _arguments(self, inputs: Sequence[object], side: str) -> JsonObject:
         """What an encoding method is given; `side`: "prompt_text" or "prompt_video"."""
-        shared = {"batch_size": len(inputs), "convert_to_numpy": True, "show_progress_bar": False}
+        arguments = {"batch_size": len(inputs), "convert_to_numpy": True, "show_progress_bar": False}
         if self.task:  # the saved prompt must be named: which side of a search it is, is not
-            return shared | {"prompt": self.facts[side] or None, "task": self.task}
-        return shared | {"prompt": getattr(self, side)}
+            return arguments | {"prompt": self.facts[side] or None, "task": self.task}
+        return arguments | {"prompt": getattr(self, side)}
 
     def _rows(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         return [np.asarray(array, np.float32).reshape(1, -1) for array in arrays]
@@ -140,15 +140,15 @@ def rendered(model: TorchModel, content: object, prompt: str, **more: object) ->
     """What a model of sentence-transformers makes of one input: the prompt with its hash, tokens, shapes, times."""
     features = model.preprocess([content], prompt=prompt or None, **more)
     shapes = {name: list(value.shape) for name, value in features.items() if hasattr(value, "shape")}
-    shown: JsonObject = {"pixels": shapes}
+    entry: JsonObject = {"pixels": shapes}
     if "input_ids" in features:
         processor = model.tokenizer
         text = loading.tokenizer_of(processor).decode(features["input_ids"][0])
         short = re.sub(r"(<[^<>]+>)\1+", lambda run: f"{run[1]} (x {len(run[0]) // len(run[1])}) ", text)
-        shown |= {"prompt": short, "prompt_hash": prompt_hash(text), "tokens": int(features["input_ids"].shape[1])}
+        entry |= {"prompt": short, "prompt_hash": prompt_hash(text), "tokens": int(features["input_ids"].shape[1])}
         if times := loading.times_in_prompt(text, features):
-            shown["times_told"] = times
-    return shown
+            entry["times_told"] = times
+    return entry
 
 
 def sampled(model: TorchModel, clip: ClipFrames) -> JsonObject:
@@ -176,15 +176,15 @@ def load_saved(class_name: str, source: ModelSource, settings: LoadOptions) -> T
     import sentence_transformers
     import torch
 
-    placed = {"device_map": settings.device_map} if settings.device_map else {}
+    placement = {"device_map": settings.device_map} if settings.device_map else {}
     with loading.explained(source):
-        given = {"dtype": getattr(torch, settings.dtype), **placed}
+        model_options = {"dtype": getattr(torch, settings.dtype), **placement}
         device = None if settings.device_map else settings.device
         load_class = getattr(sentence_transformers, class_name)
-        model = load_class(str(source.path), device=device, model_kwargs=given, **settings.from_here)
+        model = load_class(str(source.path), device=device, model_kwargs=model_options, **settings.from_here)
         loading.reading(source, model.tokenizer)
-    evaluated: TorchModel = model.eval()
-    return evaluated
+    in_evaluation: TorchModel = model.eval()
+    return in_evaluation
 
 
 @kind(
@@ -229,8 +229,8 @@ class RerankerScorer(PairScorer):
             # Pairs have no place for the metadata of a video, so each batch is given its own.
             videos = sampled(self.encoder, clip) | {"video_metadata": [loading.metadata_of(clip) for _ in batch]}
             pairs = [({"text": caption}, {"video": clip.frames}) for caption in batch]
-            given = {"prompt": self.prompt or None, "batch_size": len(batch), "processing_kwargs": {"video": videos}}
-            of_batch = self.encoder.predict(pairs, show_progress_bar=False, convert_to_numpy=True, **given)
+            options = {"prompt": self.prompt or None, "batch_size": len(batch), "processing_kwargs": {"video": videos}}
+            of_batch = self.encoder.predict(pairs, show_progress_bar=False, convert_to_numpy=True, **options)
             scores.append(np.asarray(of_batch, dtype=np.float64).reshape(len(batch)))
         return base.ScoreResult(np.concatenate(scores))
 
@@ -238,8 +238,8 @@ class RerankerScorer(PairScorer):
         """The first caption with the clip, as the model reads them."""
         videos = sampled(self.encoder, clip) | {"video_metadata": [loading.metadata_of(clip)]}
         pair = ({"text": captions[0]}, {"video": clip.frames})
-        shown = rendered(self.encoder, pair, self.prompt, processing_kwargs={"video": videos})
-        return super().rendered_input(clip, captions) | shown
+        entry = rendered(self.encoder, pair, self.prompt, processing_kwargs={"video": videos})
+        return super().rendered_input(clip, captions) | entry
 
     @property
     def facts(self) -> JsonObject:

@@ -77,18 +77,18 @@ class ServedScorer(base.AskedScorer):
         An unparseable answer gives NaN for what it was to decide, with the part `unparseable`: the runner puts it below
         all others of its item.
         """
-        sent = SentClip.of(clip, self.options.frames_as)
+        sent_clip = SentClip.of(clip, self.options.frames_as)
         question = None if question is None else question.of_frames(0 if clip is None else len(clip.frames))
         cost = ServedCost()
         if self.likelihood is not None:
             with self._testing:  # once a process, before anything is scored
                 if self.canary is None:
-                    self.canary = self.likelihood.canary(sent, captions)
+                    self.canary = self.likelihood.canary(sent_clip, captions)
             [text] = prompts.questions_about(captions, self.options, question=question)
-            logs = self.likelihood.log_probabilities(sent, captions, text, cost)
+            logs = self.likelihood.log_probabilities(sent_clip, captions, text, cost)
             result = prompts.likelihood_scores(logs, captions, self.options.norm)
         else:
-            read = partial(self._read, sent, cost)
+            read = partial(self._read, sent_clip, cost)
             result = prompts.scores_by_answers(captions, self.options, read, position=position, question=question)
         return replace(result, counts={**asdict(cost), **result.counts})
 
@@ -112,33 +112,33 @@ class ServedScorer(base.AskedScorer):
         return super().rendered_input(clip, captions) | {"prompt": questions[0]}
 
     def _read(
-        self, sent: SentClip, cost: ServedCost, questions: list[str], names: Sequence[str], options: prompts.OptionTexts
+        self, clip: SentClip, cost: ServedCost, questions: list[str], names: Sequence[str], options: prompts.OptionTexts
     ) -> list[np.ndarray | None]:
         """Log-probabilities of the answers `names`, one array a question about a clip; None: neither."""
-        messages = [sent.question(question) for question in questions]
+        messages = [clip.question(question) for question in questions]
         with self._testing:
             if not self._agreed:
-                self._agree(sent, messages[0], cost)
+                self._agree(clip, messages[0], cost)
                 self._agreed = True
-        answers = sent.endpoint(self.chat).ask(messages, cost)
+        answers = clip.endpoint(self.chat).ask(messages, cost)
         self.in_steps = self.in_steps or any(answer["alternatives"] is None for answer in answers)
-        read, bounded = prompts.read_answers(answers, names, options)
-        cost.add(bounded_answers=bounded)
-        return read
+        rows, n_bounded = prompts.read_answers(answers, names, options)
+        cost.add(bounded_answers=n_bounded)
+        return rows
 
-    def _agree(self, sent: SentClip, message: list[Message], cost: ServedCost) -> None:
+    def _agree(self, clip: SentClip, message: list[Message], cost: ServedCost) -> None:
         """Asks for as many log-probabilities as the server takes; what it has answered before is not asked again."""
-        plain, refused = self.chat.parameters, None
+        plain, refusal = self.chat.parameters, None
         for ask in (False, True):
             for way in LOG_PROBABILITIES:
                 self.chat.parameters = plain | way
-                chat = sent.endpoint(self.chat)
+                chat = clip.endpoint(self.chat)
                 try:
                     if chat.store.get(chat.key(message)) is not None or (ask and chat.ask([message], cost)):
                         return
                 except RefusedRequest as error:
-                    refused = refused or error
-        raise refused or AssertionError("each way was refused or returned")
+                    refusal = refusal or error
+        raise refusal or AssertionError("each way was refused or returned")
 
 
 def _checked_answer(chat: ChatModel, read: Callable[[object], Answer], output: object) -> Answer:
@@ -214,8 +214,8 @@ class ServedEmbedder(base.DualEncoder):
 
     def prepare(self, clip: ClipFrames) -> JsonObject:
         """The request about a clip."""
-        sent = SentClip.of(clip, self.options.frames_as)
-        return {"messages": self._messages(list(sent.parts), self.options.prompt_video), **sent.body}
+        sent_clip = SentClip.of(clip, self.options.frames_as)
+        return {"messages": self._messages(list(sent_clip.parts), self.options.prompt_video), **sent_clip.body}
 
     def encode_prepared(self, prepared: Sequence[JsonObject]) -> np.ndarray:
         """Rows of clips, float32[N, D]; a request each."""
@@ -229,8 +229,8 @@ class ServedEmbedder(base.DualEncoder):
 
     def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> JsonObject:
         """The request about the first caption, and how the clip is sent."""
-        shown: JsonObject = {"frames": list(clip.frames.shape), "times": [round(time, 3) for time in clip.times]}
-        return shown | {"text_request": self._text_body(captions[0]), "frames_as": self.options.frames_as}
+        entry: JsonObject = {"frames": list(clip.frames.shape), "times": [round(time, 3) for time in clip.times]}
+        return entry | {"text_request": self._text_body(captions[0]), "frames_as": self.options.frames_as}
 
     def _text_body(self, text: str) -> JsonObject:
         if self.options.texts_as == "input":

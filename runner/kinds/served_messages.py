@@ -120,7 +120,7 @@ def estimate(work: Work, options: KindOptions) -> dict[str, float]:
     scoring = options.get("scoring", "yesno")
     letter = scoring == "letter"
     turns = work.captions / max(1, work.items) if letter and options.get("rotations") == "rotate" else 1.0
-    requests = work.items * turns if letter else float(work.captions + work.displaced)
+    requests = work.items * turns if letter else float(work.captions + work.distractors)
     text = work.characters / CHARACTERS_A_TOKEN * (turns if letter else 1.0)
     frames = requests * work.frames * float(options.get("tokens_per_frame", 256))
     tokens_in = frames + requests * PROMPT_TOKENS + text
@@ -175,17 +175,17 @@ class Likelihood:
         self.writer = replace(chat, parameters=writing, read=read_answer_tokens)
 
     def log_probabilities(
-        self, sent: SentClip, captions: Sequence[str], question: str, cost: Cost
+        self, clip: SentClip, captions: Sequence[str], question: str, cost: Cost
     ) -> list[tuple[float, int] | None]:
         """Log-probability and number of tokens of each caption as the answer to a question; None where not found."""
-        answers = sent.endpoint(self.reader).ask([_as_answer(sent, question, caption) for caption in captions], cost)
+        answers = clip.endpoint(self.reader).ask([_as_answer(clip, question, caption) for caption in captions], cost)
         tokens_of = [
             caption_tokens(answer["tokens"], text) or () for answer, text in zip(answers, captions, strict=True)
         ]
         logs = [[log for _, log in tokens] for tokens in tokens_of]
         return [(sum(own), len(own)) if own and all(map(is_log_probability, own)) else None for own in logs]
 
-    def canary(self, sent: SentClip, captions: Sequence[str]) -> dict[str, float]:
+    def canary(self, clip: SentClip, captions: Sequence[str]) -> dict[str, float]:
         """Tests the server; nothing is kept, and nothing comes from the store.
 
         With a prefix cache values depended on what was asked before (https://github.com/vllm-project/vllm/pull/42245):
@@ -194,9 +194,9 @@ class Likelihood:
         log-probabilities, or wrong ones.
         """
         texts = list(dict.fromkeys([*captions, PROBE]))
-        first = [self._read(sent, text) for text in texts]
+        first = [self._read(clip, text) for text in texts]
         with ThreadPoolExecutor(len(texts)) as pool:
-            second = list(pool.map(lambda text: self._read(sent, text), texts[::-1]))[::-1]
+            second = list(pool.map(lambda text: self._read(clip, text), texts[::-1]))[::-1]
         gap = 0.0
         for text, *answers in zip(texts, first, second, strict=True):
             before, after = (caption_tokens(tokens, text) for tokens in answers)
@@ -211,19 +211,19 @@ class Likelihood:
                 totals = f"{_total(before):.3f} and {_total(after):.3f}"
                 raise self._refusal(f"asked twice for {text!r} it returned {totals}, by the company of other requests")
             gap = max(gap, *differences)
-        return {"largest_gap": gap, "tolerance": TOLERANCE, **self._answer_gap(sent)}
+        return {"largest_gap": gap, "tolerance": TOLERANCE, **self._answer_gap(clip)}
 
-    def _answer_gap(self, sent: SentClip) -> dict[str, float]:
+    def _answer_gap(self, clip: SentClip) -> dict[str, float]:
         """How far its own answer is from what it returns for the same text in its prompt."""
-        answer = sent.endpoint(self.writer).ask_anew(sent.question(prompts.DESCRIBE))
+        answer = clip.endpoint(self.writer).ask_anew(clip.question(prompts.DESCRIBE))
         text = answer["text"].strip()
-        written = [(token, _number(log)) for token, log in answer["tokens"] if token.strip()]
-        read = caption_tokens(self._read(sent, text), text) if text else None
+        own = [(token, _number(log)) for token, log in answer["tokens"] if token.strip()]
+        echo = caption_tokens(self._read(clip, text), text) if text else None
         same: list[tuple[float, float]] = []
-        for (a, written_log), (b, read_log) in zip(written, [t for t in read or () if t[0].strip()], strict=False):
+        for (a, own_log), (b, echo_log) in zip(own, [t for t in echo or () if t[0].strip()], strict=False):
             if a.strip() != b.strip():  # another split of the same text from here on
                 break
-            same.append((written_log, read_log))
+            same.append((own_log, echo_log))
         if not same:
             return {"said_tokens": 0}
         gap = sum(abs(a - b) for a, b in same) / len(same)
@@ -234,8 +234,8 @@ class Likelihood:
             )
         return {"said_tokens": len(same), "said_gap": gap}
 
-    def _read(self, sent: SentClip, text: str) -> list[Token]:
-        answer = sent.endpoint(self.reader).ask_anew(_as_answer(sent, prompts.DESCRIBE, text))
+    def _read(self, clip: SentClip, text: str) -> list[Token]:
+        answer = clip.endpoint(self.reader).ask_anew(_as_answer(clip, prompts.DESCRIBE, text))
         return [(str(token), _number(log)) for token, log in answer["tokens"]]
 
     def _refusal(self, why: str) -> VideoContrastError:
@@ -297,8 +297,8 @@ def read_prompt_tokens(output: Json) -> Answer:
     if len(tokens) > 1:  # one is the token that was generated
         usage = getattr(output, "usage", None)
         of_prompt = getattr(usage, "prompt_tokens", None) or 0
-        generated = len(tokens) == of_prompt + (getattr(usage, "completion_tokens", None) or 0)
-        return {"tokens": tokens[:of_prompt] if generated else tokens}  # what is generated may repeat the caption
+        counts_answer = len(tokens) == of_prompt + (getattr(usage, "completion_tokens", None) or 0)
+        return {"tokens": tokens[:of_prompt] if counts_answer else tokens}  # what is generated may repeat the caption
     raise VideoContrastError(
         "the server does not return the log-probabilities of its prompt, which --scoring loglik needs; give "
         "--logprobs-by echo or prompt_logprobs, whichever it knows, or --scoring yesno or letter"
@@ -332,5 +332,5 @@ def _total(tokens: Sequence[Token]) -> float:
     return sum(log for _, log in tokens)
 
 
-def _as_answer(sent: SentClip, question: str, caption: str) -> list[Message]:
-    return [*sent.question(question), {"role": "assistant", "content": caption.strip()}]
+def _as_answer(clip: SentClip, question: str, caption: str) -> list[Message]:
+    return [*clip.question(question), {"role": "assistant", "content": caption.strip()}]

@@ -62,8 +62,8 @@ class XCLIPEncoder(loading.TorchEncoder):
         import torch
 
         model = self.model
-        stacked = {"pixel_values": np.stack([arrays["pixel_values"] for arrays in prepared])}
-        pixels = loading.on_device(stacked, model)["pixel_values"]
+        batch_pixels = {"pixel_values": np.stack([arrays["pixel_values"] for arrays in prepared])}
+        pixels = loading.on_device(batch_pixels, model)["pixel_values"]
         batch, frames = pixels.shape[:2]
         vision = model.vision_model(pixel_values=pixels.flatten(0, 1))
         embeds = model.visual_projection(vision[1]).view(batch, frames, -1)
@@ -96,8 +96,8 @@ class XCLIPEncoder(loading.TorchEncoder):
                 patches = torch.from_numpy(video[dim:].copy()).to(model.device, model.dtype).view(1, -1, dim)
                 for begin in range(0, len(texts), step):
                     text = rows[begin : begin + step].unsqueeze(0)
-                    prompted = text + model.prompts_generator(text.to(model.dtype), patches).float()
-                    out[n, begin : begin + step] = loading.to_numpy(loading.unit(prompted[0]) @ embed)
+                    text_rows = text + model.prompts_generator(text.to(model.dtype), patches).float()
+                    out[n, begin : begin + step] = loading.to_numpy(loading.unit(text_rows[0]) @ embed)
         return out
 
 
@@ -134,8 +134,8 @@ def _resized(frames: np.ndarray, height: int, width: int) -> np.ndarray:
     import torch
 
     pixels = torch.from_numpy(np.ascontiguousarray(frames)).permute(0, 3, 1, 2).float()
-    resized = torch.nn.functional.interpolate(pixels, (height, width), mode="bilinear", align_corners=False)
-    return loading.to_numpy(resized)
+    new_pixels = torch.nn.functional.interpolate(pixels, (height, width), mode="bilinear", align_corners=False)
+    return loading.to_numpy(new_pixels)
 
 
 def squashed(frames: np.ndarray, side: int) -> np.ndarray:
@@ -170,8 +170,8 @@ def interface_of(model: TorchModel) -> Interface | None:
     if hasattr(model, "get_video_features"):
         return None
     for interface in INTERFACES:
-        named = interface.family != "LanguageBind" or "languagebind" in type(model).__name__.lower()
-        if named and all(hasattr(model, method) for method in interface.methods):
+        may_be = interface.family != "LanguageBind" or "languagebind" in type(model).__name__.lower()
+        if may_be and all(hasattr(model, method) for method in interface.methods):
             return interface
     return None
 
@@ -203,8 +203,8 @@ class RemoteEncoder(loading.TorchEncoder):
         """How many of the texts are longer than the model reads; None where its own code cuts them unsaid."""
         if not self.interface.processor:
             return None
-        padded = self.interface.prepare is None  # to the length at which its processor cuts (128 in Cosmos-Embed1)
-        limit = int(self.processor(text=[""])["input_ids"].shape[1]) if padded else LANGUAGEBIND_TOKENS
+        pads = self.interface.prepare is None  # to the length at which its processor cuts (128 in Cosmos-Embed1)
+        limit = int(self.processor(text=[""])["input_ids"].shape[1]) if pads else LANGUAGEBIND_TOKENS
         return loading.count_longer(loading.tokenizer_of(self.processor), texts, limit)
 
     def prepare(self, clip: ClipFrames) -> loading.Arrays:
@@ -216,8 +216,7 @@ class RemoteEncoder(loading.TorchEncoder):
 
     def video_rows(self, prepared: Sequence[loading.Arrays]) -> Tensor:
         """float32[N, D], rows of length 1."""
-        stacked = {name: np.stack([clip[name] for clip in prepared]) for name in prepared[0]}
-        arrays = loading.on_device(stacked, self.model)
+        arrays = loading.on_device({n: np.stack([clip[n] for clip in prepared]) for n in prepared[0]}, self.model)
         encode = getattr(self.model, self.interface.methods[0])
         output = encode(**arrays) if self.interface.prepare is None else encode(arrays["pixels"])
         return loading.unit(_projected(output))
@@ -245,8 +244,8 @@ class RemoteEncoder(loading.TorchEncoder):
 
 def _projected(output: Tensor) -> Tensor:
     """The rows [n, D] of what a method returns: a tensor, or the projection in an output of Cosmos-Embed1."""
-    named = next((getattr(output, name) for name in ("visual_proj", "text_proj") if hasattr(output, name)), None)
-    rows = loading.pooled(output) if named is None else named
+    projection = next((getattr(output, name) for name in ("visual_proj", "text_proj") if hasattr(output, name)), None)
+    rows = loading.pooled(output) if projection is None else projection
     return rows.reshape(rows.shape[0], -1)
 
 
@@ -274,14 +273,14 @@ class VideoTextEncoder(loading.TorchEncoder):
         self.tokens = loading.Tokens(
             processor.tokenizer, model.config, padded_to=64 if prism else None, clean=canonical if prism else None
         )
-        probed = self.name not in PERCEPTION
-        if probed and not (hasattr(model, "get_video_features") and hasattr(model, "get_text_features")):
+        needs_methods = self.name not in PERCEPTION
+        if needs_methods and not (hasattr(model, "get_video_features") and hasattr(model, "get_text_features")):
             raise UsageError(
                 f"{self.name} has neither get_video_features and get_text_features nor the methods of "
                 f"{', '.join(interface.family for interface in INTERFACES)}, so it is unknown how to encode with it; "
                 "add a kind for it (see CONTRIBUTING), or save its similarities and score them as precomputed"
             )
-        names = inspect.signature(model.get_video_features).parameters if probed else {}
+        names = inspect.signature(model.get_video_features).parameters if needs_methods else {}
         plain = "pixel_values" in names and "pixel_values_videos" not in names
         self.pixels = "pixel_values" if plain else "pixel_values_videos"
 
@@ -306,8 +305,8 @@ class VideoTextEncoder(loading.TorchEncoder):
             return self.sighted.video_head(self.sighted.video_encoder(**pixels).pooler_output).float()
         # VideoPrism has places in time for the frames of its config; others are put between them
         usual = getattr(self.model.config.vision_config, "num_frames", None) if self.name == VIDEOPRISM else None
-        stretched = {"interpolate_pos_encoding": True} if usual not in (None, len(prepared[0])) else {}
-        return loading.unit(loading.pooled(self.model.get_video_features(**pixels, **stretched)))
+        options = {"interpolate_pos_encoding": True} if usual not in (None, len(prepared[0])) else {}
+        return loading.unit(loading.pooled(self.model.get_video_features(**pixels, **options)))
 
     def text_rows(self, texts: Sequence[str]) -> Tensor:
         """float32[M, D], of length 1 where those of the clips are."""
@@ -325,8 +324,8 @@ def canonical(text: str) -> str:
     >>> canonical("Hello,World..")
     'hello world.'
     """
-    spaced = text.translate(str.maketrans(string.punctuation, " " * len(string.punctuation)))
-    return " ".join(spaced.lower().split()) + "."
+    words = text.translate(str.maketrans(string.punctuation, " " * len(string.punctuation)))
+    return " ".join(words.lower().split()) + "."
 
 
 # Patterns of the weights that PE-AV ties: the first as the library writes it.
@@ -351,9 +350,9 @@ def load(source: ModelSource, settings: LoadOptions) -> VideoTextEncoder | Remot
     if name == "PeAudioVideoModel":  # ties weights by patterns that leave out position buffers, but not timm's new one
         from transformers import PeAudioVideoModel
 
-        tied = PeAudioVideoModel._tied_weights_keys.items()
+        ties = PeAudioVideoModel._tied_weights_keys.items()
         PeAudioVideoModel._tied_weights_keys = {
-            weight.replace(POSITIONS, WITHOUT_BANDS): twin.replace(POSITIONS, WITHOUT_BANDS) for weight, twin in tied
+            weight.replace(POSITIONS, WITHOUT_BANDS): twin.replace(POSITIONS, WITHOUT_BANDS) for weight, twin in ties
         }
     model = loading.load_model(source, settings, name)
     if (interface := interface_of(model)) is None:

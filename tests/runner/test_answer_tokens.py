@@ -123,7 +123,7 @@ def test_letters_are_those_that_stand_behind_the_prompt(parts: tuple[Any, Any]) 
     model, tokenizer = parts
     scorer = GenerativeScorer(model, tokenizer, ScoringOptions(scoring="letter"))
     scored = scorer.score(None, CAPTIONS)
-    ids = tokenizer.encode(scorer.rendered, add_special_tokens=False)
+    ids = tokenizer.encode(scorer.first_prompt, add_special_tokens=False)
     last = log_probabilities(model, ids)[-1]
     upper = "a" if said(tokenizer, ids, tokenizer.encode("A", add_special_tokens=False)[-1]) == "a" else "A"
     names = [upper, chr(ord(upper) + 1)]

@@ -105,7 +105,7 @@ def test_every_planted_fault_fails(family: str, tmp_path: Path, monkeypatch: pyt
 
     def probed(run: Run) -> Probe:
         own = probes.setdefault(
-            str(run.job.loaded.fingerprints), make(runs["run"] if run.job is runs["run"].job else run)
+            str(run.job.dataset.fingerprints), make(runs["run"] if run.job is runs["run"].job else run)
         )
         return replace(own, model=run.model, computed={})
 

@@ -121,7 +121,7 @@ def make_run(
     for table in plan.tables:
         scored = _scored(table, model, {**skills, **(stored or {})}[table.condition.name])
         if table.is_retrieval:
-            scored, matrix = table_metrics.ranked(scored, whole=whole)
+            scored, matrix = table_metrics.with_ranks(scored, whole=whole)
             run.write_matrix(*table.name, matrix)
         else:
             tables.append(scored)

@@ -99,11 +99,11 @@ class Recipe:
         """The lines that the checkpoint's config contradicts, in words; what it does not name it cannot contradict."""
         differences = []
         for name, line in self.lines.items():
-            named: Json = config
+            value: Json = config
             for part in line.config.split(".") if line.config else ():
-                named = named.get(part) if isinstance(named, Mapping) else None
-            if line.config and named is not None and named != line.value:
-                differences.append(f"{name} is {named} in its {line.config}, {line.value} in {line.source}")
+                value = value.get(part) if isinstance(value, Mapping) else None
+            if line.config and value is not None and value != line.value:
+                differences.append(f"{name} is {value} in its {line.config}, {line.value} in {line.source}")
         return differences
 
 
@@ -146,19 +146,19 @@ def all_recipes() -> tuple[Recipe, ...]:
 
 def recipe_of(source: ModelSource, kind: str) -> Recipe | None:
     """The recipe by which a model is asked; None where no one has written one."""
-    saved = next((recipe for recipe in all_recipes() if recipe.saved_as == kind), None)
-    if saved is not None and (source.modules is not None or kind != "late_interaction"):
-        return saved
-    named = (recipe for recipe in all_recipes() if source.architecture and source.architecture in recipe.classes)
-    typed = (recipe for recipe in all_recipes() if source.model_type and source.model_type in recipe.model_types)
-    return next(named, None) or next(typed, None)
+    by_saved_name = next((recipe for recipe in all_recipes() if recipe.saved_as == kind), None)
+    if by_saved_name is not None and (source.modules is not None or kind != "late_interaction"):
+        return by_saved_name
+    by_class = (recipe for recipe in all_recipes() if source.architecture and source.architecture in recipe.classes)
+    by_type = (recipe for recipe in all_recipes() if source.model_type and source.model_type in recipe.model_types)
+    return next(by_class, None) or next(by_type, None)
 
 
 @cache
 def generative_types() -> dict[str, Coverage]:
     """Type of a generative model -> whether it can be scored."""
-    tested = [recipe for recipe in all_recipes() if recipe.parity and "prompt" in recipe.lines]
-    names = sorted(name for recipe in tested for name in recipe.model_types)
+    recipes = [recipe for recipe in all_recipes() if recipe.parity and "prompt" in recipe.lines]
+    names = sorted(name for recipe in recipes for name in recipe.model_types)
     types = dict.fromkeys(names, Coverage("tested", "parity with its card's own lines"))
     return types | {row["model_type"]: Coverage(row["state"], row["why"]) for row in _table("coverage.tsv")}
 

@@ -82,7 +82,7 @@ def test_no_prompt_ends_inside_a_thinking_block(
 ) -> None:
     scorer = GenerativeScorer(*copied("qwen2_5_vl", template), ScoringOptions(scoring=mode))
     assert np.isfinite(scorer.score(CLIP, ["a dog", "a cat runs"]).scores).all()
-    assert scorer.rendered.endswith("<think>\n\n</think>\n\n")
+    assert scorer.first_prompt.endswith("<think>\n\n</think>\n\n")
     assert scorer.facts["thinking"] == how
 
 
@@ -130,7 +130,7 @@ def test_a_model_may_think_within_a_budget_and_its_answer_is_read_after_the_bloc
     monkeypatch.setattr(model, "generate", generate)
     scorer = GenerativeScorer(model, processor, ScoringOptions(scoring=mode, thinking=7))
     result = scorer.score(CLIP, ["a dog", "a cat runs"])
-    assert scorer.rendered.endswith("<think>\n") and scorer.facts["thinking"] == "on: at most 7 tokens"
+    assert scorer.first_prompt.endswith("<think>\n") and scorer.facts["thinking"] == "on: at most 7 tokens"
     assert asked[0]["max_new_tokens"] == 7 and not asked[0]["do_sample"]
     assert result.counts["thinking_tokens"] == len(thought) * len(asked) and result.counts["thoughts_cut"] == 0
     whole = tokenizer.encode("it is blue</think>\n\n", add_special_tokens=False)

@@ -42,19 +42,19 @@ def test_a_question_is_asked_with_its_own_prompt(loaded: Any, clip: ClipFrames) 
     choice = Question("Who sits <image>?", "{question}\n{options}\nOf {frames} frames:")
     letters = scorer(loaded, "qwen2_vl", scoring="yesno")
     scores = letters.score(clip, ["a cow", "a man"], question=choice).scores
-    assert "A. a cow\nB. a man\nOf 4 frames:" in letters.rendered
+    assert "A. a cow\nB. a man\nOf 4 frames:" in letters.first_prompt
     np.testing.assert_allclose(np.exp(scores).sum(), 1, rtol=1e-6)
     yes_no = scorer(loaded, "qwen2_vl")
     question = Question("Does a man sit?", "{question}\nPlease answer yes or no:")
     scored = yes_no.score(clip, ["no", "yes"], question=question)
-    assert "Does a man sit?\nPlease answer yes or no:" in yes_no.rendered
+    assert "Does a man sit?\nPlease answer yes or no:" in yes_no.first_prompt
     flipped = yes_no.score(clip, ["yes", "no"], question=question)
     np.testing.assert_allclose(scored.scores, flipped.scores[::-1])
     told = scorer(loaded, "qwen2_vl", scoring="loglik")
     assert len(told.score(clip, ["no", "yes"], question=question).scores) == 2
-    assert "Does a man sit?" in told.rendered and "Please answer" not in told.rendered
+    assert "Does a man sit?" in told.first_prompt and "Please answer" not in told.first_prompt
     for model, asked, captions in ((letters, choice, ["a cow", "a man"]), (told, question, ["no", "yes"])):
-        assert model.rendered_input(clip, captions, question=asked)["prompt"] == model.rendered
+        assert model.rendered_input(clip, captions, question=asked)["prompt"] == model.first_prompt
 
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda m: "-".join(m.values()))
@@ -114,20 +114,20 @@ def test_yesno_equals_a_plain_forward_pass(name: str, loaded: Any, clip: ClipFra
     model, processor = loaded(name)
     one = scorer(loaded, name)
     (score,) = one.score(clip, CAPTIONS[:1]).scores
-    assert CAPTIONS[0] in one.rendered
+    assert CAPTIONS[0] in one.first_prompt
     if one.chat.takes_video:
         meta = VideoMetadata(
             total_num_frames=4, fps=2.0, frames_indices=[0, 1, 2, 3], height=60, width=80, duration=2.0
         )
         batch = processor(
-            text=[one.rendered],
+            text=[one.first_prompt],
             videos=[clip.frames],
             do_sample_frames=False,
             video_metadata=[meta],
             return_tensors="pt",
         )
     else:
-        batch = processor(text=[one.rendered], images=[list(clip.frames)], return_tensors="pt")
+        batch = processor(text=[one.first_prompt], images=[list(clip.frames)], return_tensors="pt")
     with torch.inference_mode():
         log = model(**batch).logits[0, -1].float().log_softmax(-1)
     # the forms that this tokenizer has as one token
