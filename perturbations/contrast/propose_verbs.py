@@ -300,7 +300,8 @@ class _Rules:
         at = slot.noun_place
         self._of_noun = at is None or sentence.words[at].is_noun  # whether the object, if there is one, is a noun
         # A word behind the verb may say which way, not where: "walks by", "swings to the left".
-        bare = any(sentence.child(tail.place + tail.phrase.count(" "), "pobj") is None for tail in slot.tails)
+        ways = [tail for tail in slot.tails if tail.preposition != "until"]
+        bare = any(sentence.child(tail.place + tail.phrase.count(" "), "pobj") is None for tail in ways)
         self._goes_a_way = bare or not _WAYS.isdisjoint((*slot.adverbs, slot.noun if slot.frame == "p" else ""))
         self._states = frozenset[str]() if at is None else _states(sentence, at, evidence)
         # Units of the same doer that the verb's own does not exclude.
@@ -439,6 +440,10 @@ def _goes_before(tail: Tail, slot: VerbSlot, choice: VerbChoice, evidence: Evide
     if tail.preposition in _ANYWHERE:
         return True
     own_object = choice.frame == "p" or (swap is not None and swap.phrase)
+    if slot.frame == "o" and not own_object and tail.preposition not in ("for", "without"):
+        # "takes steps towards him" -> "crawls towards him"
+        ways = evidence.lexicon.swaps(f"{choice.unit} {tail.phrase}", "p", slot.subject, tail.noun)
+        return any(way.is_exchange and not way.of_other_unit for way in ways)
     return not own_object and bool(evidence.counts.get("tail", choice.verb, tail.preposition))
 
 

@@ -26,6 +26,8 @@ _NO_THINGS = words_of("says_little")
 PERSON, SAYS_LITTLE = "a person", "a noun that says little"
 _BEFORE_OF = ("out", "off", "inside", "outside", "front", "top")  # "in front of" is one preposition
 _APART = "particle apart from its verb"
+_CLAUSE = "clause or second object"
+_PATHS = words_of("path_preposition")
 _WORN = ("garment", "headwear", "footwear", "jewelry", "hair")
 _RELATIVE = ("who", "that", "which")
 _WHERE = ("where", "when", "as", "while")
@@ -187,16 +189,42 @@ def with_object(sentence: Sentence, slot: VerbSlot) -> VerbSlot | None:
     >>> (slot.frame, sentence.caption[slot.start : slot.end])
     ('o', 'plays the guitar')
     """
-    at = slot.noun_place
+    at, words, particle = slot.noun_place, sentence.words, sentence.particle(slot.place)
+    if slot.rejection_reason == _CLAUSE:
+        slot, at = _with_second_object(sentence, slot)
     if slot.frame == "i" or slot.passive or slot.order or at is None or at < slot.place:
         return None
-    phrase = sentence.subtree(at)
-    nouns = [n for n in phrase if sentence.words[n].is_noun and sentence.words[n].dep not in ("compound", "nmod")]
-    if len(nouns) > 1 or any(sentence.words[n].is_verb for n in phrase):
+    phrase = _without_path(sentence, at) if slot.verb in LIGHT else sentence.subtree(at)
+    nouns = [n for n in phrase if words[n].is_noun and words[n].dep not in ("compound", "nmod")]
+    if len(nouns) > 1 or any(words[n].is_verb for n in phrase):
         return None
-    reason = None if slot.rejection_reason == "light verb" else slot.rejection_reason
+    reason = None if slot.rejection_reason in ("light verb", _CLAUSE) else slot.rejection_reason
+    if reason == _APART and particle == phrase[-1] + 1:  # "gives a thumbs up"
+        reason, phrase = None, [*phrase, particle]
+    end = max(slot.end, words[phrase[-1]].end)
     tails = tuple(tail for tail in slot.tails if tail.place not in phrase)
-    return slot._replace(frame="o", end=sentence.words[phrase[-1]].end, rejection_reason=reason, tails=tails)
+    return slot._replace(frame="o", end=end, rejection_reason=reason, tails=tails)
+
+
+def _with_second_object(sentence: Sentence, slot: VerbSlot) -> tuple[VerbSlot, int | None]:
+    """A verb with both of its objects, or an object and what becomes of it, and the place of the object that names the
+    action: "shows him a card", "dyes his hair blue"; itself, and None, for others."""
+    words, objects = sentence.words, sentence.children_with(slot.place, "dobj", "dative", "oprd")
+    if len(objects) != 2 or sentence.children_with(slot.place, "ccomp", "xcomp", "acomp"):
+        return slot, None
+    becomes = words[objects[1]].tag == "JJ"
+    at, last = (objects[0], objects[1]) if becomes else (objects[1], sentence.subtree(objects[1])[-1])
+    if not words[at].is_noun or any(n < last for n, _ in sentence.prepositions(slot.place) if n not in objects):
+        return slot, None
+    tails = tuple(tail for tail in slot.tails if tail.place > last)
+    noun = _object_key(sentence, at)
+    return slot._replace(frame="t", noun=noun, noun_place=at, end=words[last].end, tails=tails), at
+
+
+def _without_path(sentence: Sentence, at: int) -> list[int]:
+    """The words of an object, without the way behind it: "takes her first steps towards her mother"."""
+    ways = [n for n, _ in sentence.prepositions(at) if sentence.words[n].text in _PATHS]
+    return [n for n in sentence.subtree(at) if not ways or n < ways[0]]
 
 
 def with_particle(sentence: Sentence, slot: VerbSlot) -> VerbSlot | None:
@@ -282,7 +310,8 @@ def _particle(sentence: Sentence, place: int) -> str:
     beside = sentence.words[place + 1] if place + 1 < len(sentence) else None
     if beside is None or beside.head != place:
         return ""
-    is_particle = beside.dep == "prt" or (beside.dep == "advmod" and beside.text in _ADJECTIVE_PARTICLES)
+    asleep = beside.dep == "acomp" and beside.text == "asleep"
+    is_particle = asleep or beside.dep == "prt" or (beside.dep == "advmod" and beside.text in _ADJECTIVE_PARTICLES)
     return beside.text if is_particle else ""
 
 
@@ -350,7 +379,8 @@ def _verb_rejection(sentence: Sentence, place: int, last: int, unit: str, *, ord
 def _form_rejection(sentence: Sentence, place: int) -> str | None:
     """Why a word is no verb that another could replace."""
     words, word = sentence.words, sentence.words[place]
-    labels = {words[n].dep for n in sentence.children[place] if words[n].dep != "dative" or words[n].tag != "IN"}
+    children = [n for n in sentence.children[place] if words[n].text != "asleep"]
+    labels = {words[n].dep for n in children if words[n].dep != "dative" or words[n].tag != "IN"}
     if not word.text.isalpha() or len(word.text) < 3 or inflect(word.lemma, word.tag) != word.text:
         return "form not known"
     if word.dep in ("nsubj", "dobj", "pobj", "npadvmod", "csubj", "acomp", "attr") or _names_a_shot(sentence, place):
@@ -362,7 +392,7 @@ def _form_rejection(sentence: Sentence, place: int) -> str | None:
         return "negated"
     clause = labels & {"ccomp", "xcomp", "dative", "acomp", "csubj", "oprd", "attr"}
     if clause or len(sentence.children_with(place, "dobj")) > 1:
-        return "clause or second object"
+        return _CLAUSE
     return "passive with its agent" if "agent" in labels else None
 
 
