@@ -27,7 +27,6 @@ PERSON, SAYS_LITTLE = "a person", "a noun that says little"
 _BEFORE_OF = ("out", "off", "inside", "outside", "front", "top")  # "in front of" is one preposition
 _APART = "particle apart from its verb"
 _CLAUSE = "clause or second object"
-_PATHS = words_of("path_preposition")
 _WORN = ("garment", "headwear", "footwear", "jewelry", "hair")
 _RELATIVE = ("who", "that", "which")
 _WHERE = ("where", "when", "as", "while")
@@ -223,7 +222,7 @@ def _with_second_object(sentence: Sentence, slot: VerbSlot) -> tuple[VerbSlot, i
 
 def _without_path(sentence: Sentence, at: int) -> list[int]:
     """The words of an object, without the way behind it: "takes her first steps towards her mother"."""
-    ways = [n for n, _ in sentence.prepositions(at) if sentence.words[n].text in _PATHS]
+    ways = [n for n, _ in sentence.prepositions(at) if sentence.words[n].text in PLACES - {"with"}]
     return [n for n in sentence.subtree(at) if not ways or n < ways[0]]
 
 

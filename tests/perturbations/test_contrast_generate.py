@@ -22,6 +22,7 @@ from video_contrast.perturbations.contrast.generate import (
     shipped_evidence,
 )
 from video_contrast.perturbations.contrast.judge import QUALITIES, load_judge, threshold
+from video_contrast.perturbations.contrast.lexicon import load_lexicon
 from video_contrast.perturbations.contrast.proposal import Proposal
 from video_contrast.perturbations.contrast.select import rate, select, select_in_blocks, variety
 from video_contrast.perturbations.contrast.slots import thing_slots, verb_slots, with_antecedent
@@ -87,8 +88,9 @@ def test_verbs_that_cannot_be_replaced_say_why(caption: str, reason: str) -> Non
 def test_an_action_stays_where_it_or_them_stands_for_its_object() -> None:
     caption = "a man is sitting on a chair, folding towels and stacking them"
     assert "towel" in with_antecedent(parse_one(caption), verb_slots(parse_one(caption))[2]).noun
-    replaced = {item.old for item in proposals_of([caption]).proposals["0"]}
-    assert "sitting on" in replaced and "folding" not in replaced
+    proposals = proposals_of([caption]).proposals["0"]
+    assert "sitting on" in {item.old for item in proposals}
+    assert all(item.antonym for item in proposals if item.old == "folding")
 
 
 def test_what_somebody_wears_does_nothing() -> None:
@@ -341,7 +343,20 @@ def test_an_action_stays_where_the_caption_goes_on_about_its_object() -> None:
     plain, bound = "a man picks up a bag", "a man picks up a bag and opens it"
     assert any(p.start < 15 for p in proposals_of([plain]).proposals["0"])
     staying = [p for p in proposals_of([bound]).proposals.get("0", ()) if p.text.endswith(bound[-8:])]  # it may go
-    assert not any(p.start < 15 for p in staying)
+    opposites = load_lexicon().opposites("pick up")  # "puts down a bag and opens it"
+    assert {"put down"} <= {p.other for p in staying if p.start < 15} <= opposites
+
+
+def test_an_action_is_replaced_with_all_that_names_it() -> None:
+    def texts(caption: str) -> set[str]:
+        return {edit.text for edit in proposals_of([caption]).proposals["0"]}
+
+    assert "a woman is dancing" in texts("a woman is painting her toenails blue")
+    assert "the referee falls over" in texts("the referee shows the player a yellow card")
+    assert "a boy bows on stage" in texts("a boy gives a thumbs up on stage")
+    assert "a girl crawls towards her mother" in texts("a girl takes her first steps towards her mother")
+    assert "a man wakes up at the desk" in texts("a man falls asleep at the desk")
+    assert "slice the squid" in texts("fry the squid until golden")
 
 
 def test_an_exchange_holds_before_a_preposition_of_two_words_and_before_two_places() -> None:
