@@ -500,7 +500,8 @@ def add_verb(
         unit = f"{unit} {slot.noun}".strip()
     if choice.swap is not None and (choice.tail is not None or choice.swap.place):
         behind = " ".join(part for part in (choice.swap.preposition, choice.swap.place) if part)
-        last = stays = _behind_object(reading.sentence, slot)
+        at = slot.noun_place
+        last = stays = max(reading.sentence.subtree(at)) if at is not None and at > slot.place else slot.place
         if choice.tail is not None:
             unit, stays = f"{unit} _ {choice.tail.phrase}", choice.tail.place - 1
             last = choice.tail.place + choice.tail.phrase.count(" ")
@@ -513,9 +514,3 @@ def add_verb(
     return proposals.add(
         index, slot.start, end, unit, new, other, features=features, probability=probability, antonym=antonym
     )
-
-
-def _behind_object(sentence: Sentence, slot: VerbSlot) -> int:
-    """The last word of a verb and its object, where that stands behind it."""
-    at = slot.noun_place
-    return max(sentence.subtree(at)) if at is not None and at > slot.place else slot.place

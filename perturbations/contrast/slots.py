@@ -193,7 +193,9 @@ def with_object(sentence: Sentence, slot: VerbSlot) -> VerbSlot | None:
         slot, at = _with_second_object(sentence, slot)
     if slot.frame == "i" or slot.passive or slot.order or at is None or at < slot.place:
         return None
-    phrase = _without_path(sentence, at) if slot.verb in LIGHT else sentence.subtree(at)
+    # Behind a light verb's object: "takes her first steps towards her mother".
+    ways = [n for n, _ in sentence.prepositions(at) if slot.verb in LIGHT and words[n].text in PLACES - {"with"}]
+    phrase = [n for n in sentence.subtree(at) if not ways or n < ways[0]]
     nouns = [n for n in phrase if words[n].is_noun and words[n].dep not in ("compound", "nmod")]
     if len(nouns) > 1 or any(words[n].is_verb for n in phrase):
         return None
@@ -218,12 +220,6 @@ def _with_second_object(sentence: Sentence, slot: VerbSlot) -> tuple[VerbSlot, i
     tails = tuple(tail for tail in slot.tails if tail.place > last)
     noun = _object_key(sentence, at)
     return slot._replace(frame="t", noun=noun, noun_place=at, end=words[last].end, tails=tails), at
-
-
-def _without_path(sentence: Sentence, at: int) -> list[int]:
-    """The words of an object, without the way behind it: "takes her first steps towards her mother"."""
-    ways = [n for n, _ in sentence.prepositions(at) if sentence.words[n].text in PLACES - {"with"}]
-    return [n for n in sentence.subtree(at) if not ways or n < ways[0]]
 
 
 def with_particle(sentence: Sentence, slot: VerbSlot) -> VerbSlot | None:
