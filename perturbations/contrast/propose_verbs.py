@@ -360,9 +360,7 @@ class _Rules:
             return "does not go with what follows"
         if self._states and choice.frame != "i" and _makes(self._states, facts):
             return "it is so already"
-        if (self._taken_up and choice.unit not in self._opposites) or (
-            self._tools and any(tail != choice.tail for tail in self._tools)
-        ):
+        if (self._taken_up and choice.unit not in self._opposites) or any(tail != choice.tail for tail in self._tools):
             return "does not go with what follows"
         sleeps = self._acts and "sleep" in facts.groups
         if sleeps or (self._beside and any(evidence.excludes(other, choice.unit) for other in self._beside)):

@@ -193,9 +193,7 @@ def with_object(sentence: Sentence, slot: VerbSlot) -> VerbSlot | None:
         slot, at = _with_second_object(sentence, slot)
     if slot.frame == "i" or slot.passive or slot.order or at is None or at < slot.place:
         return None
-    # Behind a light verb's object: "takes her first steps towards her mother".
-    ways = [n for n, _ in sentence.prepositions(at) if slot.verb in LIGHT and words[n].text in PLACES - {"with"}]
-    phrase = [n for n in sentence.subtree(at) if not ways or n < ways[0]]
+    phrase = _without_place(sentence, at) if slot.verb in LIGHT else sentence.subtree(at)
     nouns = [n for n in phrase if words[n].is_noun and words[n].dep not in ("compound", "nmod")]
     if len(nouns) > 1 or any(words[n].is_verb for n in phrase):
         return None
@@ -205,6 +203,12 @@ def with_object(sentence: Sentence, slot: VerbSlot) -> VerbSlot | None:
     end = max(slot.end, words[phrase[-1]].end)
     tails = tuple(tail for tail in slot.tails if tail.place not in phrase)
     return slot._replace(frame="o", end=end, rejection_reason=reason, tails=tails)
+
+
+def _without_place(sentence: Sentence, at: int) -> list[int]:
+    """The words of an object, without the place behind it: "takes her first steps towards her mother"."""
+    places = [n for n, _ in sentence.prepositions(at) if sentence.words[n].text in PLACES - {"with"}]
+    return [n for n in sentence.subtree(at) if not places or n < places[0]]
 
 
 def _with_second_object(sentence: Sentence, slot: VerbSlot) -> tuple[VerbSlot, int | None]:

@@ -141,8 +141,7 @@ def _may_happen_at(sentence: Sentence, place: str, noun: int, lexicon: Lexicon) 
     in_car = place == "car" or not _CARS.isdisjoint(word.text for word in sentence.words)
     if (in_car and not lemmas <= _IN_CAR) or (place in ("fridge", "freezer") and not lemmas & _COOL):
         return False
-    others = [n for n, word in enumerate(sentence.words) if n != noun and word.head != noun]
-    classes = {meaning.category for n in others if (meaning := thing(sentence, n, lexicon)) is not None}
+    classes = _other_classes(sentence, noun, lexicon)
     entry = lexicon.places.get(place)
     if entry is not None and entry.setting == "outdoor" and classes & _INDOORS:
         return False
@@ -160,6 +159,12 @@ def _fitting_places(sentence: Sentence, classes: set[str], lexicon: Lexicon) -> 
     if cooks or any(lexicon.is_a(name, kind) for name in classes for kind in ("food", "cookware", "tableware")):
         return _WITH_FOOD
     return _WITH_SPORT if classes & _SPORTING else frozenset()
+
+
+def _other_classes(sentence: Sentence, noun: int, lexicon: Lexicon) -> set[str]:
+    """The classes of all things of a caption but the one at `noun`."""
+    others = [n for n, word in enumerate(sentence.words) if n != noun and word.head != noun]
+    return {meaning.category for n in others if (meaning := thing(sentence, n, lexicon)) is not None}
 
 
 def _is_bound_to_place(sentence: Sentence, lexicon: Lexicon) -> bool:
