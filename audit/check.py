@@ -97,26 +97,26 @@ def check(folder: str | Path, *, progress: bool = False, options: CheckOptions) 
     video_root = options.video_root
     if video_root is not None and not video_root.is_dir():
         raise UsageError(f"--video-root {video_root}: no such folder")
-    checked = Checked()
-    clips = _check_tables(set_folder, checked)
+    result = Checked()
+    clips = _check_tables(set_folder, result)
     if not isinstance(set_folder, FileSet):
-        _check_record(set_folder, checked)
+        _check_record(set_folder, result)
     videos = video_root if video_root is not None else set_folder.video_root
-    given = video_root is not None or videos != set_folder.path
-    checked.looked = bool(clips) and (given or any(_is_there(videos / path) for path in clips))
-    if checked.looked:
+    is_given = video_root is not None or videos != set_folder.path
+    result.looked = bool(clips) and (is_given or any(_is_there(videos / path) for path in clips))
+    if result.looked:
         with ThreadPoolExecutor(max_workers=options.num_proc) as pool:
-            results = pool.map(partial(_examined, videos, decode=options.decode), sorted(clips))
-            shown = bar(results, total=len(clips), desc="videos", unit="file", disable=not progress)
-            for path, examined in zip(sorted(clips), shown, strict=True):
-                _add_video(checked, path, examined, [start for start, _ in clips[path] if start is not None])
-        checked.short.sort()
-    present = {path: facts["sha256"] for path, facts in checked.videos.items() if "sha256" in facts}
-    checked.changed = [path for path in present if present[path] != hashes.get(path, present[path])]
-    return checked
+            results = pool.map(partial(_examine, videos, decode=options.decode), sorted(clips))
+            with_bar = bar(results, total=len(clips), desc="videos", unit="file", disable=not progress)
+            for path, findings in zip(sorted(clips), with_bar, strict=True):
+                _add_video(result, path, findings, [start for start, _ in clips[path] if start is not None])
+        result.short.sort()
+    present = {path: facts["sha256"] for path, facts in result.videos.items() if "sha256" in facts}
+    result.changed = [path for path in present if present[path] != hashes.get(path, present[path])]
+    return result
 
 
-def _check_tables(folder: SetFolder, checked: Checked) -> dict[str, set[_Span]]:
+def _check_tables(folder: SetFolder, result: Checked) -> dict[str, set[_Span]]:
     """Checks every table; returns video path -> the spans that rows name of it. Raises UsageError: there is none."""
     tables = folder.tables()
     if not tables:
@@ -126,10 +126,10 @@ def _check_tables(folder: SetFolder, checked: Checked) -> dict[str, set[_Span]]:
         try:
             rows = folder.rows(config, split)
         except VideoContrastError as error:
-            checked.problems.append(str(error))
+            result.problems.append(str(error))
             continue
-        checked.rows.setdefault(config, {})[split] = len(rows)
-        _check_table(rows, f"{config}, {split}", checked)
+        result.rows.setdefault(config, {})[split] = len(rows)
+        _check_table(rows, f"{config}, {split}", result)
         for row in rows:
             if isinstance(row.get("video_path"), str) and is_safe_relative(row["video_path"]):
                 clips[row["video_path"]].add((row.get("start"), row.get("end")))
@@ -139,72 +139,72 @@ def _check_tables(folder: SetFolder, checked: Checked) -> dict[str, set[_Span]]:
     return clips
 
 
-def _hashes(expected: str | Path) -> dict[str, str]:
+def _hashes(source: str | Path) -> dict[str, str]:
     """Path -> sha256, of a run's `videos.json` or of a manifest."""
-    table = read_json(expected)
+    table = read_json(source)
     entries = table.get("videos", table) if isinstance(table, dict) else {}
     hashes = {path: entry["sha256"] for path, entry in entries.items() if isinstance(entry, dict) and "sha256" in entry}
     if not hashes:
-        raise UsageError(f"--sha256 {expected}: holds no sha256; give a run's videos.json or a check's manifest.json")
+        raise UsageError(f"--sha256 {source}: holds no sha256; give a run's videos.json or a check's manifest.json")
     return hashes
 
 
-def _check_table(rows: Sequence[Row], where: str, checked: Checked) -> None:
+def _check_table(rows: Sequence[Row], where: str, result: Checked) -> None:
     if not rows:
-        checked.problems.append(f"{where}: no rows")
+        result.problems.append(f"{where}: no rows")
         return
     try:
         validate_rows(rows, where)
     except VideoContrastError as error:
-        checked.problems.append(str(error))
+        result.problems.append(str(error))
         return
     extra = sorted(rows[0].keys() - table_columns(layout_of(rows[0]), OPTIONAL))
     if extra:
-        checked.problems.append(f"{where}: unknown columns {', '.join(extra)}")
+        result.problems.append(f"{where}: unknown columns {', '.join(extra)}")
 
 
-def _check_record(folder: SetFolder, checked: Checked) -> None:
+def _check_record(folder: SetFolder, result: Checked) -> None:
     """Whether record and card speak of the tables that are there."""
     if not folder.has_card:
-        checked.problems.append("README.md is missing: `load_dataset` would not know configs and splits")
+        result.problems.append("README.md is missing: `load_dataset` would not know configs and splits")
     if not folder.is_built:
         return  # a set from the Hub may come without
     try:
         record = folder.record
     except VideoContrastError as error:
-        checked.problems.append(str(error))
+        result.problems.append(str(error))
         return
-    recorded = {
+    sizes = {
         config: {split: size["num_examples"] for split, size in entry["splits"].items()}
         for config, entry in record.get("configs", {}).items()
     }
-    for config in sorted(set(recorded) | set(checked.rows)):
-        if recorded.get(config) != checked.rows.get(config):
-            checked.problems.append(
-                f"{config}: set.json speaks of {recorded.get(config) or 'nothing'}, the tables hold "
-                f"{checked.rows.get(config) or 'nothing'}; build the config again"
+    for config in sorted(set(sizes) | set(result.rows)):
+        if sizes.get(config) != result.rows.get(config):
+            result.problems.append(
+                f"{config}: set.json speaks of {sizes.get(config) or 'nothing'}, the tables hold "
+                f"{result.rows.get(config) or 'nothing'}; build the config again"
             )
 
 
 # What is known of a video's file (None: there is none), what is wrong with it ("" if nothing), and if that is damage.
-_Examined = tuple[VideoFacts | None, str, bool]
+_Findings = tuple[VideoFacts | None, str, bool]
 
 
-def _add_video(checked: Checked, path: str, examined: _Examined, starts: Sequence[float]) -> None:
+def _add_video(result: Checked, path: str, findings: _Findings, starts: Sequence[float]) -> None:
     """Records what is known of a video, and which of the clips that begin at `starts` it is too short for."""
-    facts, problem, damaged = examined
+    facts, problem, is_damage = findings
     if facts is None:
-        checked.missing.append(path)
+        result.missing.append(path)
         return
-    checked.videos[path] = facts
+    result.videos[path] = facts
     if problem:
-        (checked.damaged if damaged else checked.unreadable)[path] = problem
+        (result.damaged if is_damage else result.unreadable)[path] = problem
         return
     for remark in facts.get("remarks", ()):
-        checked.remarks.setdefault(remark, []).append(path)
+        result.remarks.setdefault(remark, []).append(path)
     end = facts["seconds"]
     late = [start for start in starts if start >= end]
-    checked.short += [f"{path}: a clip begins at {start:g} s, the video ends at {end:g} s" for start in late]
+    result.short += [f"{path}: a clip begins at {start:g} s, the video ends at {end:g} s" for start in late]
 
 
 def _is_there(file: Path) -> bool:
@@ -214,12 +214,12 @@ def _is_there(file: Path) -> bool:
     return False
 
 
-def _examined(root: Path, path: str, *, decode: bool) -> _Examined:
+def _examine(root: Path, path: str, *, decode: bool) -> _Findings:
     file = resolve_under(root, path)
     if not _is_there(file):
         return None, "", False
     facts: VideoFacts = {}
-    problem, damaged = "", False
+    problem, is_damage = "", False
     try:
         index = verify(file) if decode else index_of(file)
         if index.damage:
@@ -229,10 +229,10 @@ def _examined(root: Path, path: str, *, decode: bool) -> _Examined:
             facts["remarks"] = list(index.remarks)
     except VideoContrastError as error:
         problem = str(error).removeprefix(f"{file}: ").removeprefix("damaged: ")
-        damaged = isinstance(error, DamagedVideo)
+        is_damage = isinstance(error, DamagedVideo)
     if file.is_file():
         try:
             facts |= {"bytes": file.stat().st_size, "sha256": sha256(file)}
         except OSError as error:  # the user may not read it
             problem = problem or reason(error)
-    return facts, problem, damaged
+    return facts, problem, is_damage

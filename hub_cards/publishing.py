@@ -66,25 +66,25 @@ def plan_set(
     has none: the Hub's name of one, or words. Raises UsageError: no such folder, not a built set, or no licence is
     known; VideoContrastError: something in it must not be published (see `refusals`), or a clip is missing.
     """
-    built = SetFolder.open(folder)
-    root = built.path
-    if not built.is_built or not built.has_card:
+    dataset = SetFolder.open(folder)
+    root = dataset.path
+    if not dataset.is_built or not dataset.has_card:
         raise UsageError(f"{root} is not a built set (no set.json and README.md); make one with `video-contrast build`")
-    problems = refusals(built)
+    problems = refusals(dataset)
     if problems:
         raise VideoContrastError(f"{root} was not published: " + "; ".join(problems))
     videos: list[tuple[str, Path]] = []
     if with_videos:
-        videos = clips(built, Path(video_root) if video_root is not None else built.video_root)
-    facts = built.record.get("facts", {})
+        videos = clips(dataset, Path(video_root) if video_root is not None else dataset.video_root)
+    facts = dataset.record.get("facts", {})
     header = yaml.safe_load((root / CARD).read_text(encoding="utf-8").split("---\n", 2)[1])
-    recorded = facts.get("licence") or facts.get("licence_id") or header.get("license")
-    if recorded and licence:
-        raise UsageError(f"--licence: {root} has one on record, {recorded!r}")
-    if not (recorded or licence):
+    on_record = facts.get("licence") or facts.get("licence_id") or header.get("license")
+    if on_record and licence:
+        raise UsageError(f"--licence: {root} has one on record, {on_record!r}")
+    if not (on_record or licence):
         raise UsageError(f"{root} has no licence on record: give --licence, the Hub's name of one (cc-by-4.0) or words")
-    files = tuple((file.relative_to(root).as_posix(), file) for file in built.published_files())
-    return Push(tuple(videos), files, str(licence or recorded), licence)
+    files = tuple((file.relative_to(root).as_posix(), file) for file in dataset.published_files())
+    return Push(tuple(videos), files, str(licence or on_record), licence)
 
 
 def push_set(
@@ -106,30 +106,30 @@ def _tables(push: Push, repo: str, revision: str | None, folder: Path) -> list[t
 
     With videos the tables have the column in which the Hub's viewer plays them.
     """
-    pushed = dict(push.tables)
-    text = pushed[CARD].read_text(encoding="utf-8").replace(ANYWHERE, repo)
+    files = dict(push.tables)
+    text = files[CARD].read_text(encoding="utf-8").replace(ANYWHERE, repo)
     if push.videos:
         with explained(repo):
             owner = repo if "/" in repo else f"{client_api().whoami()['name']}/{repo}"
         for path, file in push.tables:
             if file.suffix == ".parquet":
-                pushed[path] = folder / path
-                pushed[path].parent.mkdir(exist_ok=True)
-                pq.write_table(with_videos(file, owner, revision), pushed[path], compression="zstd")
+                files[path] = folder / path
+                files[path].parent.mkdir(exist_ok=True)
+                pq.write_table(with_videos(file, owner, revision), files[path], compression="zstd")
     if push.videos or push.new_licence:
         text = pushed_card(text, licence=push.new_licence, videos=bool(push.videos))
-        if CROISSANT in pushed:
-            described = json.loads(pushed[CROISSANT].read_text(encoding="utf-8"))
+        if CROISSANT in files:
+            croissant = json.loads(files[CROISSANT].read_text(encoding="utf-8"))
             if push.new_licence:
-                described["license"] = push.new_licence
-            for listed in described["distribution"]:
-                if sent := pushed.get(listed["contentUrl"]):
-                    listed |= {"contentSize": f"{sent.stat().st_size} B", "sha256": sha256(sent)}
-            pushed[CROISSANT] = folder / CROISSANT
-            pushed[CROISSANT].write_text(json.dumps(described, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    pushed[CARD] = folder / CARD
-    pushed[CARD].write_bytes(text.encode("utf-8"))
-    return list(pushed.items())
+                croissant["license"] = push.new_licence
+            for entry in croissant["distribution"]:
+                if file_of_entry := files.get(entry["contentUrl"]):
+                    entry |= {"contentSize": f"{file_of_entry.stat().st_size} B", "sha256": sha256(file_of_entry)}
+            files[CROISSANT] = folder / CROISSANT
+            files[CROISSANT].write_text(json.dumps(croissant, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    files[CARD] = folder / CARD
+    files[CARD].write_bytes(text.encode("utf-8"))
+    return list(files.items())
 
 
 def upload(
@@ -145,18 +145,18 @@ def upload(
     client = client_api()
     chunks = [chunk for stage in stages for chunk in _chunks(stage)]
     total = sum(map(len, chunks))
-    done = sent = 0
+    n_files = n_bytes = 0
     with explained(repo, resumable=True):
         address = client.create_repo(repo, repo_type=kind, private=private, exist_ok=True, **create)
         name = address.repo_id
         if revision is not None:
             client.create_branch(name, branch=revision, repo_type=kind, exist_ok=True)
         for chunk in chunks:
-            added = [CommitOperationAdd(path_in_repo=path, path_or_fileobj=file) for path, file in chunk]
-            client.create_commit(name, added, commit_message=message, repo_type=kind, revision=revision, num_threads=4)
-            done, sent = done + len(chunk), sent + sum(file.stat().st_size for _, file in chunk)
+            batch = [CommitOperationAdd(path_in_repo=path, path_or_fileobj=file) for path, file in chunk]
+            client.create_commit(name, batch, commit_message=message, repo_type=kind, revision=revision, num_threads=4)
+            n_files, n_bytes = n_files + len(chunk), n_bytes + sum(file.stat().st_size for _, file in chunk)
             if step:
-                step(done, total, sent)
+                step(n_files, total, n_bytes)
     return str(address)
 
 
@@ -221,10 +221,10 @@ def with_videos(table: Path, repo: str, revision: str | None = None) -> pa.Table
     """
     place = f"{repo}@{quote(revision, safe='')}" if revision else repo
     rows = pq.read_table(table)
-    edited = rows["segments"].to_pylist() if "segments" in rows.column_names else [None] * len(rows)
+    recipes = rows["segments"].to_pylist() if "segments" in rows.column_names else [None] * len(rows)
     videos = [
         None if segments else {"bytes": None, "path": f"hf://datasets/{place}/{path}"}
-        for path, segments in zip(rows["video_path"].to_pylist(), edited, strict=True)
+        for path, segments in zip(rows["video_path"].to_pylist(), recipes, strict=True)
     ]
     field = _feature().arrow_schema.field(PLAYED)
     whole = rows.append_column(field, pa.array(videos, field.type))
@@ -277,13 +277,13 @@ def refusals(folder: SetFolder) -> list[str]:
             "only"
             for field in with_bytes
         ]
-        nested = [f.name for f in schema if f.name not in _AS_WRITTEN and not pa.types.is_primitive(f.type)]
-        checked = [] if with_bytes else nested
-        table = pq.read_table(file, columns=checked)
-        for column in checked:
-            said = ((number, _problem(column, value)) for number, value in enumerate(table[column].to_pylist()))
+        nested_columns = [f.name for f in schema if f.name not in _AS_WRITTEN and not pa.types.is_primitive(f.type)]
+        columns = [] if with_bytes else nested_columns
+        table = pq.read_table(file, columns=columns)
+        for column in columns:
+            rows = ((number, _problem(column, value)) for number, value in enumerate(table[column].to_pylist()))
             # One example a column is enough; a whole column of paths would fill the screen.
-            if first := next((row for row in said if row[1]), None):
+            if first := next((row for row in rows if row[1]), None):
                 problems.append(f"{name}, row {first[0]}, column {column!r}: {first[1]}")
     if not tables:
         problems.append("it holds no parquet file")

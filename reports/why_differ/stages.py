@@ -82,8 +82,8 @@ def unknown(stage: str, *sides: Side) -> StageResult:
 
 def other_options(a: Side, b: Side, names: tuple[str, ...] | list[str]) -> list[str]:
     """The options of the kind that both sides have and that differ."""
-    shared = [name for name in names if name in a.options and name in b.options]
-    return [f"{n} {a.options[n]!r} and {b.options[n]!r}" for n in shared if a.options[n] != b.options[n]]
+    both = [name for name in names if name in a.options and name in b.options]
+    return [f"{n} {a.options[n]!r} and {b.options[n]!r}" for n in both if a.options[n] != b.options[n]]
 
 
 MARKS = r"<[^<>]*>|\[/?INST\]"  # of chat templates
@@ -100,13 +100,13 @@ def compare_set(a: Side, b: Side) -> StageResult:
     pairs = item_pairs(a, b)
     if not pairs:
         return StageResult("set", "differs", "no item is in both: their ids differ")
-    alone, changed = len(a.items) + len(b.items) - 2 * len(pairs), _changed_items(pairs)
+    alone, changes = len(a.items) + len(b.items) - 2 * len(pairs), _changed_items(pairs)
     numbers: dict[str, Json] = {"items": len(pairs), "items_of_one": alone}
-    numbers |= {what.split()[-1]: len(names) for what, names in changed.items()}
-    says = [f"{what} in {counted(len(names), 'item')} ({few(names)})" for what, names in changed.items() if names]
+    numbers |= {what.split()[-1]: len(names) for what, names in changes.items()}
+    says = [f"{what} in {counted(len(names), 'item')} ({few(names)})" for what, names in changes.items() if names]
     if alone:
-        gone = sorted(set(a.missing) ^ set(b.missing))
-        says.insert(0, f"{counted(alone, 'item')} in one side only" + (f" (missing: {few(gone)})" if gone else ""))
+        clips = sorted(set(a.missing) ^ set(b.missing))
+        says.insert(0, f"{counted(alone, 'item')} in one side only" + (f" (missing: {few(clips)})" if clips else ""))
     other = bool(a.fingerprint and b.fingerprint and a.fingerprint != b.fingerprint)
     if other and not says and not all(x.texts and y.texts for _, x, y in pairs):
         says = ["other rows (fingerprint); their captions are not recorded"]
@@ -140,8 +140,8 @@ def compare_frames(a: Side, b: Side) -> StageResult:
     """How frames were sampled, which ones, and their pixels."""
     if not a.sampling or not b.sampling:
         return unknown("frames", *(side for side in (a, b) if not side.sampling))
-    recorded = [name for name in a.sampling if name in b.sampling]  # an earlier record may know fewer settings
-    settings = ((name, a.sampling[name], b.sampling[name]) for name in recorded)
+    names = [name for name in a.sampling if name in b.sampling]  # an earlier record may know fewer settings
+    settings = ((name, a.sampling[name], b.sampling[name]) for name in names)
     says = [f"{name} {first} and {second}" for name, first, second in settings if first != second]
     pairs = [(x, y) for _, x, y in item_pairs(a, b)]
     other = [(x.numbers, y.numbers) for x, y in pairs if x.numbers and y.numbers and x.numbers != y.numbers]
@@ -155,17 +155,17 @@ def compare_frames(a: Side, b: Side) -> StageResult:
 
 def _same_numbers(a: Side, b: Side, other_digests: int) -> StageResult:
     """Frames of the same numbers: whether their pixels and times are the same, too."""
-    traced = both_traces(a, b, "frames")
-    unlike = [(x, y) for x, y in traced if x["hash"] != y["hash"]]
+    pairs = both_traces(a, b, "frames")
+    unlike = [(x, y) for x, y in pairs if x["hash"] != y["hash"]]
     levels = max((summary_gap(x, y) for x, y in unlike), default=0.0)
     times = sum(x != y for x, y in both_traces(a, b, "times"))
-    numbers = {"items_with_other_pixels": other_digests, "traces": len(traced), "grey_levels": levels, "times": times}
+    numbers = {"items_with_other_pixels": other_digests, "traces": len(pairs), "grey_levels": levels, "times": times}
     if levels > GREY_LEVELS or times or (other_digests and not unlike):
         says = f"other pixels in {max(other_digests, len(unlike))} of the same frames, by up to {levels:g} grey levels"
         says = f"other times of the same frames in {counted(times, 'clip')}" if times and not unlike else says
         return StageResult("frames", "differs", says, numbers)
     within = f", within {levels:g} grey levels" if unlike else ""
-    where = f"pixels of {len(traced)} clips" if traced else "numbers alone: no clip is traced in both"
+    where = f"pixels of {len(pairs)} clips" if pairs else "numbers alone: no clip is traced in both"
     return StageResult("frames", "equal", f"the same frames ({where}{within})", numbers)
 
 
@@ -194,8 +194,8 @@ def compare_pixels(a: Side, b: Side) -> StageResult:
 
 def compare_prompt(a: Side, b: Side) -> StageResult:
     """What is asked and how it is tokenised."""
-    if asked := _compare_asked(a, b):
-        return asked
+    if result := _compare_logs(a, b):
+        return result
     silent = [side for side in (a, b) if not side.traces and not side.options]
     if silent:
         return unknown("prompt", *silent)
@@ -215,22 +215,22 @@ def _prompts(a: Side, b: Side, same_texts: bool) -> list[tuple[str, str]]:
     return [(re.sub(REPEATED, r"\1", x), re.sub(REPEATED, r"\1", y)) for x, y in prompts]
 
 
-def _compare_asked(a: Side, b: Side) -> StageResult | None:
+def _compare_logs(a: Side, b: Side) -> StageResult | None:
     """Prompts of logs: beside those of another log, or of the items that a run has traced; None where none is known."""
-    first, second = _asked(a), _asked(b)
-    shared = [name for name in first if name in second]
-    if CERTIFICATE in (a.source, b.source) or not shared or (a.log is None and b.log is None):
+    first, second = _prompts_of(a), _prompts_of(b)
+    both = [name for name in first if name in second]
+    if CERTIFICATE in (a.source, b.source) or not both or (a.log is None and b.log is None):
         return None
-    apart = {name: own for name in shared if any(own := _lines_apart(a, first[name], b, second[name]))}
-    numbers = {"prompts": len(shared), "other_prompts": len(apart)}
+    apart = {name: own for name in both if any(own := _lines_apart(a, first[name], b, second[name]))}
+    numbers = {"prompts": len(both), "other_prompts": len(apart)}
     if not apart:
-        return StageResult("prompt", "equal", f"the same prompts in {counted(len(shared), 'item')}", numbers)
+        return StageResult("prompt", "equal", f"the same prompts in {counted(len(both), 'item')}", numbers)
     lines = next(iter(apart.values()))
     says = " and ".join(repr(" / ".join(own)[:120]) if own else "nothing" for own in lines)
     return StageResult("prompt", "differs", f"prompts differ: {says} in one side only", numbers)
 
 
-def _asked(side: Side) -> dict[str, str]:
+def _prompts_of(side: Side) -> dict[str, str]:
     """Item -> its prompt: of a log all that hold the whole prompt, of a run those of its traces."""
     if side.log is not None:
         return dict(side.log.asked) if side.log.asked_whole else {}
@@ -238,8 +238,8 @@ def _asked(side: Side) -> dict[str, str]:
     for name, item in side.items.items():
         if item.texts and item.label is not None:
             of_caption.setdefault(item.texts[item.label], []).append(name)
-    traced = [(of_caption.get(digest(caption)[:8], []), trace) for (_, caption), trace in side.traces.items()]
-    return {names[0]: trace["prompt"] for names, trace in traced if len(names) == 1 and "prompt" in trace}
+    traces = [(of_caption.get(digest(caption)[:8], []), trace) for (_, caption), trace in side.traces.items()]
+    return {names[0]: trace["prompt"] for names, trace in traces if len(names) == 1 and "prompt" in trace}
 
 
 def _lines_apart(a: Side, x: str, b: Side, y: str) -> list[list[str]]:
@@ -249,25 +249,25 @@ def _lines_apart(a: Side, x: str, b: Side, y: str) -> list[list[str]]:
     """
     sides = [(a, re.sub(MARKS, "\n", x).splitlines()), (b, re.sub(MARKS, "\n", y).splitlines())]
     lines = [(side, [text for line in own if (text := line.strip()) and text not in ROLES]) for side, own in sides]
-    shared = set(lines[0][1]) & set(lines[1][1])
-    starts = [next((n for n, text in enumerate(own) if side.log is None and text in shared), 0) for side, own in lines]
-    return [[text for text in own[start:] if text not in shared] for (_, own), start in zip(lines, starts, strict=True)]
+    both = set(lines[0][1]) & set(lines[1][1])
+    starts = [next((n for n, text in enumerate(own) if side.log is None and text in both), 0) for side, own in lines]
+    return [[text for text in own[start:] if text not in both] for (_, own), start in zip(lines, starts, strict=True)]
 
 
 def _tokens(a: Side, b: Side, same_texts: bool) -> StageResult:
     pairs = [(x, y) for _, x, y in item_pairs(a, b) if same_texts and x.tokens and y.tokens]
     items = sum(x.tokens != y.tokens for x, y in pairs)
     ids = both_traces(a, b, "tokens")
-    changed = [(x, y) for x, y in ids if x["hash"] != y["hash"]]
-    numbers = {"items_with_other_tokens": items, "traces": len(ids), "traces_with_other_tokens": len(changed)}
-    if items or changed:
+    unlike = [(x, y) for x, y in ids if x["hash"] != y["hash"]]
+    numbers = {"items_with_other_tokens": items, "traces": len(ids), "traces_with_other_tokens": len(unlike)}
+    if items or unlike:
         example = ""
-        if changed:  # the ids of both sides from the first that differs
-            (x, u), (y, v) = ((side, side["ids"]) for side in changed[0])
+        if unlike:  # the ids of both sides from the first that differs
+            (x, u), (y, v) = ((side, side["ids"]) for side in unlike[0])
             at = next((n for n, pair in enumerate(zip(u, v, strict=False)) if pair[0] != pair[1]), min(len(u), len(v)))
             where = f"from token {at} ({x['n']} and {y['n']} tokens)"
             example = f", as {u[at : at + SHOWN]} and {v[at : at + SHOWN]} {where}"
-        says = f"other token ids of the same texts in {counted(max(items, len(changed)), 'item')}{example}"
+        says = f"other token ids of the same texts in {counted(max(items, len(unlike)), 'item')}{example}"
         return StageResult("prompt", "differs", says, numbers, measured=True)
     if not ids and not pairs:
         return StageResult("prompt", "unknown", "no item whose tokens both sides record", numbers)
@@ -291,12 +291,12 @@ def compare_model(a: Side, b: Side) -> StageResult:
     silent = [side for side in (a, b) if not side.model.get("kind")]
     if silent:
         return unknown("model", *silent)
-    weighed = bool(a.model.get("weights") and b.model.get("weights"))
-    says = _facts(a, b, NETWORK if weighed else ("revision", *NETWORK))
+    have_weights = bool(a.model.get("weights") and b.model.get("weights"))
+    says = _facts(a, b, NETWORK if have_weights else ("revision", *NETWORK))
     says += other_options(a, b, sorted({*a.options, *b.options} - {*JOINING, *PROMPT, *NO_NUMBERS}))
-    beside = _facts(a, b, ("revision", "device")) if weighed else _facts(a, b, ("device",))
-    shared = [name for name in a.versions if name in b.versions]
-    beside += [f"{n} {a.versions[n]} and {b.versions[n]}" for n in shared if a.versions[n] != b.versions[n]]
+    beside = _facts(a, b, ("revision", "device")) if have_weights else _facts(a, b, ("device",))
+    both = [name for name in a.versions if name in b.versions]
+    beside += [f"{n} {a.versions[n]} and {b.versions[n]}" for n in both if a.versions[n] != b.versions[n]]
     if says:
         return StageResult("model", "differs", "; ".join([*says, *beside]), {"beside": beside})
     same = f"the same weights and options ({a.model['kind']} in {a.model.get('dtype', '')})"
@@ -304,8 +304,8 @@ def compare_model(a: Side, b: Side) -> StageResult:
 
 
 def _facts(a: Side, b: Side, names: tuple[str, ...]) -> list[str]:
-    shared = [name for name in names if a.model.get(name) and b.model.get(name)]
-    return [f"{n} {a.model[n]} and {b.model[n]}" for n in shared if a.model[n] != b.model[n]]
+    both = [name for name in names if a.model.get(name) and b.model.get(name)]
+    return [f"{n} {a.model[n]} and {b.model[n]}" for n in both if a.model[n] != b.model[n]]
 
 
 def compare_scores(a: Side, b: Side) -> StageResult:
@@ -317,9 +317,9 @@ def compare_scores(a: Side, b: Side) -> StageResult:
 
     gap, spread = float(np.abs(x - y).max()), max(float(np.std(x)), 1e-12)
     ranks = float(spearmanr(x, y).statistic) if np.ptp(x) > 0 and np.ptp(y) > 0 else None
-    moved = sum(u.choice != v.choice for _, u, v in item_pairs(a, b))
+    other_choices = sum(u.choice != v.choice for _, u, v in item_pairs(a, b))
     numbers: dict[str, Json] = {"largest_difference": gap, "in_sd": gap / spread, "rank_correlation": ranks}
-    numbers |= {"other_choices": moved, "scores": len(x)}
+    numbers |= {"other_choices": other_choices, "scores": len(x)}
     if gap <= tolerance(a, b) * spread:
         return StageResult("scores", "equal", f"{len(x):,} raw scores, within {gap / spread:.2g} sd", numbers)
     correlation = "" if ranks is None else f", rank correlation {ranks:.4f}"
@@ -353,26 +353,26 @@ def compare_reading(a: Side, b: Side) -> StageResult:
         return StageResult("reading", "unknown", "no item on both sides")
     unread = [name for name, x, y in pairs if x.unread != y.unread]
     against = [name for name, x, y in pairs if _read_otherwise(x, y) or _read_otherwise(y, x)]
-    unanswered = int(a.numbers.get("unanswered", 0)) + int(b.numbers.get("unanswered", 0))
+    n_unanswered = int(a.numbers.get("unanswered", 0)) + int(b.numbers.get("unanswered", 0))
     numbers: dict[str, Json] = {"unparseable_in_one": len(unread), "read_otherwise": len(against)}
-    numbers["unanswered"] = unanswered
+    numbers["unanswered"] = n_unanswered
     says = []
     if unread:
         says.append(f"unparseable in one side only: {counted(len(unread), 'item')} ({few(unread)})")
     if against:
         says.append(f"a letter counts otherwise than by the key: {counted(len(against), 'item')} ({few(against)})")
-    if unanswered:
-        says.append(f"{counted(unanswered, 'item')} without an answer that the log could read")
+    if n_unanswered:
+        says.append(f"{counted(n_unanswered, 'item')} without an answer that the log could read")
     if says:
-        return StageResult("reading", "differs", "; ".join(says), numbers, measured=not (against or unanswered))
+        return StageResult("reading", "differs", "; ".join(says), numbers, measured=not (against or n_unanswered))
     return StageResult("reading", "equal", "answers were read alike", numbers)
 
 
-def _read_otherwise(own: ItemEvidence, logged: ItemEvidence) -> bool:
+def _read_otherwise(own: ItemEvidence, of_log: ItemEvidence) -> bool:
     """Whether a log's item counts a choice otherwise than our key does; ties are the joining's."""
-    if own.label is None or logged.label is not None or logged.choice is None or logged.hit not in (0.0, 1.0):
+    if own.label is None or of_log.label is not None or of_log.choice is None or of_log.hit not in (0.0, 1.0):
         return False
-    return (logged.choice == own.label) != (logged.hit == 1.0)
+    return (of_log.choice == own.label) != (of_log.hit == 1.0)
 
 
 def compare_joining(a: Side, b: Side) -> StageResult:
@@ -399,14 +399,14 @@ def compare_joining(a: Side, b: Side) -> StageResult:
 
 def compare_figure(a: Side, b: Side) -> StageResult:
     """The figures that both sides have."""
-    shared = [name for name in a.numbers if name in b.numbers and not name.endswith(("_low", "_high"))]
-    names = [name for name in shared if all(isinstance(side.numbers[name], int | float) for side in (a, b))]
+    both = [name for name in a.numbers if name in b.numbers and not name.endswith(("_low", "_high"))]
+    names = [name for name in both if all(isinstance(side.numbers[name], int | float) for side in (a, b))]
     if not names:
         return StageResult("figure", "unknown", "no figure on both sides")
-    changed = [name for name in names if abs(a.numbers[name] - b.numbers[name]) > EQUAL]
+    unequal = [name for name in names if abs(a.numbers[name] - b.numbers[name]) > EQUAL]
     numbers = {name: b.numbers[name] - a.numbers[name] for name in names}
-    if changed:
-        says = ", ".join(f"{name} {a.numbers[name]:.4g} and {b.numbers[name]:.4g}" for name in _main(changed))
+    if unequal:
+        says = ", ".join(f"{name} {a.numbers[name]:.4g} and {b.numbers[name]:.4g}" for name in _main(unequal))
         return StageResult("figure", "differs", says, numbers, measured=True)
     return StageResult("figure", "equal", ", ".join(f"{name} {a.numbers[name]:.4g}" for name in _main(names)), numbers)
 
