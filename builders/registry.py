@@ -30,7 +30,7 @@ from video_contrast.storage.set_folder import Facts
 if TYPE_CHECKING:
     from video_contrast.builders.assembly.review import Card
     from video_contrast.builders.assembly.word_contrasts import Choices
-    from video_contrast.builders.blocks.cluster_options import ClusterOptions
+    from video_contrast.builders.blocks.executors import ClusterOptions
     from video_contrast.perturbations.contrast.generate import ProposedContrasts
     from video_contrast.perturbations.contrast.proposal import Kind
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Annotated, NotRequired, TypedDict
 
 from video_contrast.builders.assembly.captioned_clip import ContrastSetOptions, EditOptions
-from video_contrast.builders.assembly.word_contrasts import KindContrasts, WordEdits, named_values
+from video_contrast.builders.assembly.word_contrasts import KindContrasts, WordEdits
 from video_contrast.errors import UsageError, VideoContrastError, check_names
 from video_contrast.files import read_json
 from video_contrast.hub import asked_once
-from video_contrast.options import names_in
+from video_contrast.options import named_values, names_in
 from video_contrast.perturbations.contrast.generators import GENERATORS as PROPOSERS
 from video_contrast.perturbations.contrast.judge import threshold
 from video_contrast.perturbations.contrast.kinds import RULES

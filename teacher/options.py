@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from video_contrast.addresses import is_remote
-from video_contrast.builders.blocks.cluster_options import ClusterOptions
+from video_contrast.builders.blocks.executors import ClusterOptions
 from video_contrast.errors import UsageError
 from video_contrast.options import POSITIVE, Config, Flag, OptionValues, Range, Seed, Split, VideoRoot
 from video_contrast.teacher.negative_recipe import CaptionEdits, NegativeRecipe

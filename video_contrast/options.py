@@ -241,6 +241,20 @@ def names_in(*given: str | Sequence[str] | None) -> list[str] | None:
     return [name for word in words for part in word.split(",") if (name := part.strip())] or None
 
 
+def named_values(text: str | None, option: str) -> dict[str, object]:
+    """`name=value,...` as keywords; numbers become numbers."""
+    values: dict[str, object] = {}
+    for part in names_in(text) or ():
+        name, equals, value = map(str.strip, part.partition("="))
+        if not equals:
+            raise UsageError(f"{option}: {part!r} must be name=value, several with commas between them")
+        try:
+            values[name] = float(value) if "." in value else int(value)
+        except ValueError:
+            values[name] = value
+    return values
+
+
 def as_record(options: DataclassInstance) -> JsonObject:
     """A dataclass of options as JSON-able values by name: paths as text, sequences as lists."""
     values = {field.name: getattr(options, field.name) for field in dataclasses.fields(options)}

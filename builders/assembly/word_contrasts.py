@@ -22,7 +22,7 @@ from video_contrast.builders.assembly.review import LEAST
 from video_contrast.builders.assembly.sharding import is_writer, spread
 from video_contrast.console import counted, note
 from video_contrast.errors import UsageError
-from video_contrast.options import names_in
+from video_contrast.options import named_values
 from video_contrast.perturbations.contrast import Edit, kinds
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts
 from video_contrast.perturbations.contrast.generate import (
@@ -233,20 +233,6 @@ class WordEdits(WordProposals):
         """What a card says of the generator."""
         name = GENERATOR if self.model is None else self.model.name
         return {"pipeline": {"generator": name, "quality": self.options.quality, "counts": list(self.counts.sources)}}
-
-
-def named_values(text: str | None, option: str) -> dict[str, object]:
-    """`name=value,...` as keywords; numbers become numbers."""
-    values: dict[str, object] = {}
-    for part in names_in(text) or ():
-        name, equals, value = map(str.strip, part.partition("="))
-        if not equals:
-            raise UsageError(f"{option}: {part!r} must be name=value, several with commas between them")
-        try:
-            values[name] = float(value) if "." in value else int(value)
-        except ValueError:
-            values[name] = value
-    return values
 
 
 def _of_candidates(reasons: Counter[str]) -> Counter[str]:

@@ -1,4 +1,7 @@
-"""Numbered tasks by `datatrove`: on this machine, Slurm or Ray. What is done is marked, and not done again."""
+"""Numbered tasks by `datatrove`: on this machine, Slurm or Ray, by the options of builds in blocks.
+
+What is done is marked, and not done again.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,13 @@ from dataclasses import dataclass
 from inspect import signature
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from video_contrast.addresses import filesystem, write_bytes
-from video_contrast.builders.assembly.word_contrasts import named_values
-from video_contrast.builders.blocks.cluster_options import ClusterOptions
 from video_contrast.console import bar, hush
 from video_contrast.errors import UsageError, VideoContrastError, check_names
 from video_contrast.launcher import one_thread
+from video_contrast.options import Range, named_values
 
 if TYPE_CHECKING:
     from datatrove.executor.base import PipelineExecutor
@@ -30,6 +32,23 @@ _SHOWN = 10  # faults in one message
 # Where the disk is full, no process can leave a note of why it ended.
 _KILLED = "its process was killed (where memory runs out, fewer --workers need less), or the disk is full"
 _NO_MEMORY = "there was not enough memory (fewer --workers need less)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterOptions:
+    """Where the blocks of a large corpus are built."""
+
+    HIDDEN: ClassVar[frozenset[str]] = frozenset({"workers", "slurm"})  # of few; docs/cluster.md has them
+
+    executor: Annotated[
+        Literal["local", "slurm", "ray"] | None, "build in blocks; default: here above 100,000 captions"
+    ] = None
+    workers: Annotated[int | None, "blocks at once; default: one here, on a cluster all that it takes", Range(1)] = None
+    slurm: Annotated[str | None, "partition=NAME,time=HH:MM:SS, options of datatrove's SlurmPipelineExecutor"] = None
+
+    def __post_init__(self) -> None:
+        if (self.executor == "slurm") != (self.slurm is not None):
+            raise UsageError("--executor slurm and --slurm partition=NAME,time=HH:MM:SS go together")
 
 
 @dataclass(frozen=True)

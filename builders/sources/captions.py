@@ -16,7 +16,7 @@ from video_contrast.builders.assembly.configs import (
     existing,
 )
 from video_contrast.builders.assembly.word_contrasts import Choices, WordContrasts
-from video_contrast.builders.blocks.cluster_options import ClusterOptions
+from video_contrast.builders.blocks.executors import ClusterOptions
 from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut, about, builder
 from video_contrast.builders.sources.caption_table import CaptionTable, read_table, training_videos
 from video_contrast.builders.sources.clip_rows import TooManyCaptions, cut, read_block, read_splits

@@ -16,8 +16,7 @@ import pytest
 from video_contrast.builders import build
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.blocks import block_build
-from video_contrast.builders.blocks.cluster_options import ClusterOptions
-from video_contrast.builders.blocks.executors import Stage, run_stages
+from video_contrast.builders.blocks.executors import ClusterOptions, Stage, run_stages
 from video_contrast.builders.robustness import perturbed
 from video_contrast.builders.sources import captions, clip_rows
 from video_contrast.builders.sources.caption_table import CaptionTable
