@@ -67,11 +67,11 @@ class ClipReader:
             counter, digest = Counter(), ""
             previous: np.ndarray | None = None
             try:
-                shown = views_of(
+                views = views_of(
                     self.root, clip, visuals, self.sampling, counter=counter,
                     store=self.frames, perturb_on=self.perturb_on,
                 )  # fmt: skip
-                for view in shown:
+                for view in views:
                     if view.frames is not previous:
                         ready = prepare(ClipFrames(view.frames, view.times, clip, view.seconds))
                     previous = view.frames
@@ -102,10 +102,10 @@ class ClipReader:
 
     def affordable_workers(self, clip: Clip, visuals: Sequence[Visual]) -> int:
         """How many threads hold no more than `FRAMES_HELD` bytes of frames, if all clips are like this one."""
-        held = 0
+        n_bytes = 0
         with suppress(VideoContrastError):  # it is recorded when its turn comes
-            held = held_bytes(self.root, clip, visuals, self.sampling) if visuals else 0
-        return min(self.workers, max(1, FRAMES_HELD // max(1, held)))
+            n_bytes = held_bytes(self.root, clip, visuals, self.sampling) if visuals else 0
+        return min(self.workers, max(1, FRAMES_HELD // max(1, n_bytes)))
 
 
 J = TypeVar("J")
@@ -124,7 +124,7 @@ def feed(
     if workers <= 0:
         yield from ((job, iter(work(job))) for job in jobs)
         return
-    stopped = threading.Event()
+    has_stopped = threading.Event()
     begun: deque[tuple[J, queue.Queue[Any], Future[None]]] = deque()
     rest = iter(jobs)
     pool = ThreadPoolExecutor(workers)
@@ -132,9 +132,9 @@ def feed(
     def fill(line: queue.Queue[Any], job: J) -> None:
         try:
             for result in work(job):
-                _put(line, result, stopped)
+                _put(line, result, has_stopped)
         finally:
-            _put(line, _END, stopped)
+            _put(line, _END, has_stopped)
 
     def begin(count: int) -> None:
         for job in islice(rest, count):
@@ -151,18 +151,18 @@ def feed(
                 pass
             begin(1)
     finally:
-        stopped.set()
+        has_stopped.set()
         pool.shutdown(cancel_futures=True)
 
 
-def _put(line: queue.Queue[Any], value: object, stopped: threading.Event) -> None:
+def _put(line: queue.Queue[Any], value: object, has_stopped: threading.Event) -> None:
     """Waits for room; once the consumer went away it raises `queue.Full`, which ends the work."""
     while True:
         try:
             line.put(value, timeout=0.2)
             return
         except queue.Full:
-            if stopped.is_set():
+            if has_stopped.is_set():
                 raise
 
 

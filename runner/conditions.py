@@ -148,8 +148,8 @@ def from_recipe(video: VideoRecipe | None, text: TextRecipe | None) -> Condition
     """The condition that a perturbed set's row is in, from its two recipe columns; None where both are empty."""
     if not video and not text:
         return None
-    given: list[tuple[Any, Any]] = [(video or {}, Visual), (text or {}, Text)]  # a recipe, and whose fields it has
-    visual, words = ({f.name: recipe[f.name] for f in fields(of) if recipe.get(f.name)} for recipe, of in given)
+    recipes: list[tuple[Any, Any]] = [(video or {}, Visual), (text or {}, Text)]  # a recipe, and whose fields it has
+    visual, words = ({f.name: recipe[f.name] for f in fields(of) if recipe.get(f.name)} for recipe, of in recipes)
     v = Visual(**visual) if "name" in visual else Visual()
     t = Text(**words, stored=True) if "name" in words else Text()
     names = [f"visual:{v.name}@{v.severity}"] if v.name else []

@@ -31,14 +31,14 @@ def load_model(job: Job, device: str, dtype: str) -> Encoder | PairScorer | Text
     recipe = recipe_of(job.source, job.kind.name)
     try:
         model = job.kind.load(job.source, load)
-        changed = files_of(job.source) != job.source.files
+        has_changed = files_of(job.source) != job.source.files
     except (VideoContrastError, OSError) as error:
         if job.source.path is not None and not job.source.path.exists():
             raise VideoContrastError(f"{job.source.name} was removed while it was loaded") from error
         if recipe is not None and (wrong := recipe.contradictions(job.source.config)):
             raise VideoContrastError(f"{recipe.family}: {'; '.join(wrong)}; and {error}") from error
         raise
-    if changed:  # what is in memory may be of no revision, or of one that nobody has read
+    if has_changed:  # what is in memory may be of no revision, or of one that nobody has read
         raise VideoContrastError(f"the files of {job.source.name} changed while it was loaded; run the command again")
     if not isinstance(model, Encoder | PairScorer | TextScorer):
         raise VideoContrastError(f"the kind {job.kind.name} made a {type(model).__name__}, not a model to score with")
@@ -58,12 +58,12 @@ def device_of(job: Job, processes: Processes) -> tuple[str, str]:
         return "cpu", "float32"
     device = processes.device if options.device == "auto" else options.device
     try:
-        named = torch.device(device)
+        torch_device = torch.device(device)
     except RuntimeError as error:
         raise UsageError(f"--device {device!r} is not a torch device (cpu, cuda, cuda:1, mps ...)") from error
-    if named.type == "cuda" and not torch.cuda.is_available():
+    if torch_device.type == "cuda" and not torch.cuda.is_available():
         raise UsageError(f"--device {device}: torch sees no GPU; give --device cpu, or install torch for your GPU")
-    if named.type == "cuda" and (named.index or 0) >= (count := torch.cuda.device_count()):
+    if torch_device.type == "cuda" and (torch_device.index or 0) >= (count := torch.cuda.device_count()):
         there = f"{count} GPUs, cuda:0 to cuda:{count - 1}" if count > 1 else "one GPU, cuda:0"
         raise UsageError(f"--device {device}: torch sees {there}")
     if device == "cuda" and processes.device.startswith("cuda"):
@@ -91,5 +91,5 @@ def full_float32() -> Iterator[None]:
     try:
         yield
     finally:
-        for part, allowed in zip(parts, before, strict=True):
-            part.allow_tf32 = allowed
+        for part, before_of_part in zip(parts, before, strict=True):
+            part.allow_tf32 = before_of_part

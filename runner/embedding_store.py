@@ -106,10 +106,10 @@ class Store:
         name = seeds.digest(*keys).hex()[:32] + ".safetensors"
         tensors: dict[str, np.ndarray] = {"rows": np.asarray(rows, np.float32)}
         if numbers is not None:
-            padded = np.full((len(numbers), max(map(len, numbers))), NO_FRAME, np.int64)
-            for place, of_clip in zip(padded, numbers, strict=True):
+            table = np.full((len(numbers), max(map(len, numbers))), NO_FRAME, np.int64)
+            for place, of_clip in zip(table, numbers, strict=True):
                 place[: len(of_clip)] = of_clip
-            tensors["numbers"] = padded
+            tensors["numbers"] = table
         write_tensors(self.folder / name, tensors, keys=json.dumps(list(keys)))
         self._tensors[name] = _header(self.folder / name)[1]
         self._checked.add(name)
@@ -136,8 +136,8 @@ class Store:
             alike: dict[tuple[tuple[str, int], ...], list[str]] = {}
             for key in dict.fromkeys(keys):
                 if key in self._where and self._where[key][0] in small and key in self:
-                    held = tensors[self._where[key][0]].items()
-                    alike.setdefault(tuple(sorted((name, tensor.shape[1]) for name, tensor in held)), []).append(key)
+                    items = tensors[self._where[key][0]].items()
+                    alike.setdefault(tuple(sorted((name, tensor.shape[1]) for name, tensor in items)), []).append(key)
             for widths, members in alike.items():
                 step = max(1, LARGE // (4 * sum(width for _, width in widths)))
                 for begin in range(0, len(members), step):
@@ -240,8 +240,8 @@ class Keys:
         if own.fps is not None:
             parts += ["fps", own.fps, own.least, own.multiple, *((own.rounding,) if own.rounding != "down" else ())]
         parts += self._segments(clip)
-        perturbed = visual.name is not None and not visual.is_control
-        if self.on_device and perturbed and not is_exact_on_device(visual.name or ""):  # not numpy's to the last bit
+        perturbs = visual.name is not None and not visual.is_control
+        if self.on_device and perturbs and not is_exact_on_device(visual.name or ""):  # not numpy's to the last bit
             parts += ["torch kernel", KERNELS_VERSION]
         content = self.contents[clip.video_path]
         key = seeds.digest("video", self.version, content, clip.start, clip.end, own.frames, own.policy, *parts)

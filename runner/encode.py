@@ -183,9 +183,9 @@ class SharedFrames:
 
     def shards(self) -> list[tuple[str, ...]]:
         """The frames by file and in its order, in the units that are stored; those decoded in one go stay together."""
-        ordered = sorted(self.places, key=lambda key: (self.places[key].source.sort_key, self.places[key].number, key))
+        order = sorted(self.places, key=lambda key: (self.places[key].source.sort_key, self.places[key].number, key))
         shards: list[list[str]] = []
-        for _, keys in self.decoded_together(ordered):
+        for _, keys in self.decoded_together(order):
             if not shards or len(shards[-1]) >= FRAMES_A_SHARD:
                 shards.append([])
             shards[-1] += keys
@@ -245,7 +245,7 @@ def _shared_frame(encoding: Encoding, clip: Clip, footage: EditedFootage, number
 
 
 def encode_frames(
-    shared: SharedFrames,
+    frame_places: SharedFrames,
     shards: Iterable[tuple[int, Sequence[str]]],
     encoding: Encoding,
     reader: ClipReader,
@@ -256,8 +256,8 @@ def encode_frames(
 
     def work(shard: tuple[int, Sequence[str]]) -> Iterator[tuple[str, Prepared]]:
         missing = [key for key in shard[1] if key not in encoding.store]
-        for source, keys in shared.decoded_together(missing):
-            frames = [shared.places[key] for key in keys]
+        for source, keys in frame_places.decoded_together(missing):
+            frames = [frame_places.places[key] for key in keys]
             try:
                 footage = footage_of(reader.root, source)
                 accept = reader.sampling.accept_damaged
@@ -266,14 +266,14 @@ def encode_frames(
                 pictures = decoded(source, footage, numbers, reader.frames, counter=counter, accept_damaged=accept)
                 reader.counts.read(source, counter, 0, "")
                 for key, frame, picture in zip(keys, frames, pictures, strict=True):
-                    shown = mirrored_picture(picture) if frame.mirrored else picture
-                    yield key, encoding.model.prepare(ClipFrames(shown[None], (0.0,), frame.clip))
+                    pixels = mirrored_picture(picture) if frame.mirrored else picture
+                    yield key, encoding.model.prepare(ClipFrames(pixels[None], (0.0,), frame.clip))
             except (VideoContrastError, ValueError, OSError) as error:
                 # Clips that lack a frame are looked at by themselves, later.
                 reader.counts.broken[source] = str(error)
 
-    read = feed(shards, work, workers=reader.workers, ahead=reader.workers, depth=encoding.batch_size)
-    for (number, _), prepared in read:
+    results = feed(shards, work, workers=reader.workers, ahead=reader.workers, depth=encoding.batch_size)
+    for (number, _), prepared in results:
         if pairs := list(prepared):
             rows = batcher(encoding.model.encode_prepared, [ready for _, ready in pairs])
             encoding.counts.counters["frame_encodings"] += len(pairs)
@@ -289,6 +289,6 @@ def pool_views(views: Sequence[SharedView], encoding: Encoding) -> None:
     unique = list(dict.fromkeys(key for view in whole for key in view.frames))
     rows = encoding.store.get(unique)
     at = {key: n for n, key in enumerate(unique)}
-    pooled = [np.asarray(encoding.model.pool_frames(rows[[at[key] for key in view.frames]])) for view in whole]
+    pooled_rows = [np.asarray(encoding.model.pool_frames(rows[[at[key] for key in view.frames]])) for view in whole]
     names = [encoding.keys.video(view.clip, view.visual) for view in whole]
-    encoding.store.put(names, np.stack(pooled).astype(np.float32), np.stack([view.numbers for view in whole]))
+    encoding.store.put(names, np.stack(pooled_rows).astype(np.float32), np.stack([view.numbers for view in whole]))

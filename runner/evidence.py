@@ -56,12 +56,12 @@ def first_inputs() -> Iterator[tuple[dict[str, np.ndarray], dict[int, tuple[int,
     def keep(layer: TorchModel, arguments: tuple[Any, ...]) -> None:  # arguments of any layer
         if not arguments or not hasattr(arguments[0], "is_floating_point"):
             return
-        given, name = arguments[0].detach(), type(layer).__name__
+        tensor, name = arguments[0].detach(), type(layer).__name__
         sort = next((sort for sort in ("Conv", "Linear") if name.startswith(sort)), "")
-        if sort and sort not in pixels and given.is_floating_point():
-            pixels[sort] = given.float().cpu().numpy()
+        if sort and sort not in pixels and tensor.is_floating_point():
+            pixels[sort] = tensor.float().cpu().numpy()
         elif hasattr(layer, "num_embeddings"):
-            ids.setdefault(id(layer), (layer.num_embeddings, []))[1].append(given.cpu().numpy())
+            ids.setdefault(id(layer), (layer.num_embeddings, []))[1].append(tensor.cpu().numpy())
 
     with register_module_forward_pre_hook(keep):
         yield pixels, ids
@@ -102,22 +102,22 @@ def _trace(probe: Probe, n: int) -> JsonObject:
     if network_of(model) is None:  # asking a server costs: what it has answered before
         return trace | {"scores": _finite(probe.clean[n])}
     if isinstance(model, Encoder):
-        with first_inputs() as (shown, _):
+        with first_inputs() as (pixels_of, _):
             video = model.encode_prepared([model.prepare(clip)])
-        with first_inputs() as (_, read):
+        with first_inputs() as (_, ids_of):
             text = model.encode_texts([caption])
         trace["video"], trace["text"] = summary(np.asarray(video[0])), summary(np.asarray(text[0]))
         scores = np.asarray(model.join(video, text), np.float64)[0]
     else:
-        captions, asked = probe.items.get(n, ([caption], {}))
-        trace["prompt"] = model.rendered_input(clip, captions, **asked).get("prompt", "")
-        model.score(clip, captions, **asked)  # unwatched: what a class's cache is first held to is no input of the item
-        with first_inputs() as (shown, read):
-            scores = np.asarray(model.score(clip, captions, **asked).scores, np.float64)
-    if (pixels := shown.get("Conv", shown.get("Linear"))) is not None:
+        captions, extra = probe.items.get(n, ([caption], {}))
+        trace["prompt"] = model.rendered_input(clip, captions, **extra).get("prompt", "")
+        model.score(clip, captions, **extra)  # unwatched: what a class's cache is first held to is no input of the item
+        with first_inputs() as (pixels_of, ids_of):
+            scores = np.asarray(model.score(clip, captions, **extra).scores, np.float64)
+    if (pixels := pixels_of.get("Conv", pixels_of.get("Linear"))) is not None:
         trace["pixels"] = summary(pixels)
     # of the largest embedding, one call after the other
-    calls = max(read.values(), key=lambda of_layer: of_layer[0], default=(0, []))[1]
+    calls = max(ids_of.values(), key=lambda of_layer: of_layer[0], default=(0, []))[1]
     ids = [int(value) for call in calls for value in call.ravel()]
     runs = [(value, len(list(same))) for value, same in groupby(ids)]  # of the tokens that stand for pixels
     shown_ids = [value if times == 1 else [value, times] for value, times in runs[:SHOWN_IDS]]

@@ -113,23 +113,23 @@ def measure_and_write(run: Run, scorer: TableScorer) -> None:
     whole = _kept_whole(tables, job.options.keep_matrices)
     metrics = {}
     hits: dict[tuple[str, str], dict[str, tuple[float, str]]] = {}
-    tested = any(table.group.config.endswith(table_metrics.PROFICIENCY) for table in tables)
+    has_tests = any(table.group.config.endswith(table_metrics.PROFICIENCY) for table in tables)
 
-    def measured() -> Iterator[ScoreRow]:
+    def score_rows() -> Iterator[ScoreRow]:
         """Measures table after table; yields their rows, so that memory holds those of one."""
         with run.bar("measuring", len(tables), "condition") as progress:
             for table in sorted(tables, key=lambda table: table.name):  # the order of the lines
-                scored = scorer.scores(table)
+                scores = scorer.scores(table)
                 if table.is_retrieval:
-                    scored, matrix = table_metrics.with_ranks(scored, whole=table.name in whole)
+                    scores, matrix = table_metrics.with_ranks(scores, whole=table.name in whole)
                     folder.write_matrix(*table.name, matrix)
-                metrics[table.name] = (table, table_metrics.metrics_of(scored, seed=job.options.seed))
-                if tested:
-                    hits[table.name] = table_metrics.item_hits(scored)
-                yield from table_metrics.score_rows(scored)
+                metrics[table.name] = (table, table_metrics.metrics_of(scores, seed=job.options.seed))
+                if has_tests:
+                    hits[table.name] = table_metrics.item_hits(scores)
+                yield from table_metrics.score_rows(scores)
                 progress.update()
 
-    folder.write_scores(measured(), pairs=any(table.group.layout == "pairs" for table in tables))
+    folder.write_scores(score_rows(), pairs=any(table.group.layout == "pairs" for table in tables))
     for name, numbers in table_metrics.with_proficiency(hits).items():
         metrics[name][1].update(numbers)
     folder.write_metrics(table_metrics.summary({table.name: metrics[table.name] for table in tables}))
@@ -142,13 +142,13 @@ def measure_and_write(run: Run, scorer: TableScorer) -> None:
 
 def _kept_whole(tables: Sequence[PlannedTable], gigabytes: float) -> set[tuple[str, str]]:
     """The tables of retrieval all of whose similarities are kept: as many as fit, clean ones first."""
-    kept, left = set(), gigabytes * 1e9
+    names, room = set(), gigabytes * 1e9
     for table in sorted(tables, key=lambda table: table.condition.name != "clean"):
         size = 4 * table.n_pairs
-        if table.is_retrieval and size <= left:
-            kept.add(table.name)
-            left -= size
-    return kept
+        if table.is_retrieval and size <= room:
+            names.add(table.name)
+            room -= size
+    return names
 
 
 def _nothing_scored(run: Run, group: Group, missing: dict[str, str]) -> VideoContrastError:
@@ -235,8 +235,8 @@ def _scored_set(job: Job) -> JsonObject:
     }
     if any(group.questions for group in job.dataset.groups):
         entry["questions"] = {group.config: group.questions for group in job.dataset.groups if group.questions}
-    if asked := [group for group in job.dataset.groups if group.questions == "asked"]:
-        prompts = ((g.config, {item.question.prompt for item in g.items if item.question}) for g in asked)
+    if with_questions := [group for group in job.dataset.groups if group.questions == "asked"]:
+        prompts = ((g.config, {item.question.prompt for item in g.items if item.question}) for g in with_questions)
         entry["prompts"] = {config: sorted(own) for config, own in prompts}
     return entry
 
@@ -247,8 +247,8 @@ def _model_counts(run: Run) -> JsonObject:
     if estimate := estimate_of(run.job, run.plan):
         price = price_of(run.model_counts, run.job.kind_options)
         counts |= {"estimate": estimate} | ({"price": price["price"]} if price else {})
-    truncated = run.model.truncated_texts(run.plan.texts)
-    return counts if truncated is None else counts | {"truncated_texts": truncated}
+    n_truncated = run.model.truncated_texts(run.plan.texts)
+    return counts if n_truncated is None else counts | {"truncated_texts": n_truncated}
 
 
 def _missing(run: Run, scorer: TableScorer) -> dict[str, str]:

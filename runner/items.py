@@ -82,8 +82,8 @@ class Clips(Sequence[Clip]):
         """The clips that differ, in the order of `sort_key` and then as they come, and which of these each clip is."""
         name, path = (np.unique(column, return_inverse=True)[1] for column in self.columns[:2])
         start, end = (np.nan_to_num(column, nan=-1.0) for column in self.columns[2:4])
-        known: dict[object, int] = {}
-        segments = np.array([known.setdefault(of_clip, len(known)) for of_clip in each(self.columns[4])], np.int32)
+        numbers: dict[object, int] = {}
+        segments = np.array([numbers.setdefault(of_clip, len(numbers)) for of_clip in each(self.columns[4])], np.int32)
         fields = (segments, end, start, name, path)
         alike = np.lexsort(fields)
         begins = np.any([np.diff(field[alike], prepend=np.nan) != 0 for field in fields], axis=0)
@@ -139,9 +139,9 @@ class Texts(Sequence[tuple[str, ...]]):
         """The texts that some list holds, each once."""
         sizes = self.sizes
         shift = np.repeat(self._begins - np.cumsum(sizes) + sizes, sizes)
-        used = np.zeros(len(self.values), bool)
-        used[self._places[shift + np.arange(len(shift))]] = True
-        return self.values if used.all() else self.values[used]
+        in_use = np.zeros(len(self.values), bool)
+        in_use[self._places[shift + np.arange(len(shift))]] = True
+        return self.values if in_use.all() else self.values[in_use]
 
     def taken(self, rows: Rows | slice) -> "Texts":
         """The lists of some items, by their places."""
@@ -168,14 +168,14 @@ class Items:
     def of(cls, items: Iterable[Item]) -> "Items":
         """The same items."""
         parts: dict[str, list[np.ndarray]] = {name: [np.empty(0, dtype)] for name, dtype in _COLUMNS.items()}
-        known: dict[object, object] = {}
+        equal_values: dict[object, object] = {}
         rest = iter(items)
 
         def lists() -> Iterator[tuple[str, ...]]:
             while block := list(islice(rest, BLOCK)):
                 for name, dtype in _COLUMNS.items():
                     values = map(attrgetter(name), block)
-                    alike = (known.setdefault(value, value) for value in values) if dtype is object else values
+                    alike = (equal_values.setdefault(value, value) for value in values) if dtype is object else values
                     parts[name].append(np.fromiter(alike, object, len(block)).astype(dtype))
                 yield from (item.texts for item in block)
 

@@ -44,19 +44,19 @@ def merged(model: TorchModel, folder: Path) -> TorchModel:
     name = type(model).__name__
     try:
         weights = load_peft_weights(str(folder), device="cpu")
-        adapted = PeftModel.from_pretrained(model, str(folder))
+        peft_model = PeftModel.from_pretrained(model, str(folder))
     except (RuntimeError, ValueError) as error:
         reason = " ".join(str(error).split())[:200]
         raise UsageError(f"{folder} adapts another base than this {name}: {reason}") from error
     except (OSError, KeyError, TypeError) as error:
         raise VideoContrastError(f"{folder} cannot be read as adapters: {error}") from error
-    own = {key.replace(".default", "") for key in adapted.state_dict()}
-    read = {key.replace(".default", "") for key in weights}
-    if foreign := sorted(read - own):
+    own = {key.replace(".default", "") for key in peft_model.state_dict()}
+    names = {key.replace(".default", "") for key in weights}
+    if foreign := sorted(names - own):
         raise UsageError(f"{folder} adapts another base than this {name}, which has no place for {foreign[0]}")
-    if absent := sorted(key for key in own - read if ".lora_" in key):
+    if absent := sorted(key for key in own - names if ".lora_" in key):
         raise UsageError(f"{folder} adapts another base than this {name}: it holds nothing for {absent[0]}")
-    plain: TorchModel = adapted.merge_and_unload()
+    plain: TorchModel = peft_model.merge_and_unload()
     return plain
 
 
@@ -78,7 +78,7 @@ def locate(
     a name that can be neither a path nor a Hub id; VideoContrastError: the Hub does not have it, does not let you, or
     cannot be reached.
     """
-    if any(name == known or (known.endswith(":") and name.startswith(known)) for known in names):
+    if any(name == other or (other.endswith(":") and name.startswith(other)) for other in names):
         return ModelSource(name, revision="")
     path = Path(name).expanduser()
     if not path.exists():
@@ -122,10 +122,10 @@ def _adapted(name: str, path: Path, revision: str, option: str) -> ModelSource:
         raise type(error)(f"{error} (named in {path / CONFIG})") from error
     if base.adapter is not None:
         raise UsageError(f"{option} {name} adapts {base_name}, itself a folder of adapters; merge that one first")
-    if (path / BASE).is_file() and (trained := read_json(path / BASE)["digest"]) != base.revision:
+    if (path / BASE).is_file() and (digest := read_json(path / BASE)["digest"]) != base.revision:
         raise UsageError(
             f"{path} adapts another base: {base.name} has other files now ({base.revision[:12]}) than those it was "
-            f"trained on ({trained[:12]})"
+            f"trained on ({digest[:12]})"
         )
     files = {**base.files, **{f"adapter/{name}": size for name, size in signature(path).items()}}
     both = hashlib.sha256(f"{base.revision} {revision or digest_of(path)}".encode()).hexdigest()[:40]
@@ -144,14 +144,14 @@ def _from_hub(name: str, revision: str | None, option: str) -> Path:
             return cached()
     with explained(name, option, revision=revision):
         try:
-            reached = commit(name, revision=revision) is not None
+            online = commit(name, revision=revision) is not None
         except hub.RevisionNotFoundError:
             raise
         except hub.HfHubHTTPError:  # not there, or not for you: a copy from before serves all the same
             with suppress(hub.LocalEntryNotFoundError):
                 return cached()
             raise
-        return Path(snapshot_download(name, revision=revision, ignore_patterns=NOT_NEEDED)) if reached else cached()
+        return Path(snapshot_download(name, revision=revision, ignore_patterns=NOT_NEEDED)) if online else cached()
 
 
 def signature(path: Path) -> dict[str, list[int]]:

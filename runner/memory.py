@@ -46,11 +46,11 @@ class RunCounts:
         for name in ("broken", "unseen", "frames_seen", "videos", "counters"):
             getattr(self, name).update(getattr(other, name))
 
-    def read(self, clip: Clip, decode: DecodeCounter, planned: int, digest: str) -> None:
+    def read(self, clip: Clip, decode: DecodeCounter, n_planned: int, digest: str) -> None:
         """Counts what reading a clip took; in decoding threads. `digest`: of its frames, where they are unperturbed."""
         with _LOCK:
             self.decode.add(decode)
-            self.counters["visual_encodings_planned"] += planned
+            self.counters["visual_encodings_planned"] += n_planned
             if digest:
                 self.frames_seen[clip] = digest
 
@@ -62,9 +62,9 @@ class RunCounts:
     def taken(self) -> "RunCounts":
         """What was counted since the last call."""
         with _LOCK:
-            counted = RunCounts(**vars(self))
+            counts = RunCounts(**vars(self))
             vars(self).update(vars(RunCounts()))
-        return counted
+        return counts
 
 
 T = TypeVar("T")
@@ -127,11 +127,11 @@ class Batcher:
         begin = 0
         while begin < len(inputs):
             batch = inputs[begin : begin + self.size]
-            encoded = unless_out_of_memory(lambda batch=batch: np.asarray(encode(batch), np.float32))  # type: ignore[misc]
-            if encoded is None:
+            new_rows = unless_out_of_memory(lambda batch=batch: np.asarray(encode(batch), np.float32))  # type: ignore[misc]
+            if new_rows is None:
                 self.size = halved(len(batch), self.counts)
                 continue
             self.counts.counters["batches"] += 1
-            rows.append(encoded)
+            rows.append(new_rows)
             begin += len(batch)
         return stacked(rows)

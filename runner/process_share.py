@@ -70,8 +70,8 @@ class Run:
     @cached_property
     def files(self) -> VideoFiles:
         """The video files, which are read as they are needed."""
-        shared = self.job.frames.videos if self.job.frames else {}
-        return VideoFiles(self.video_root, {**shared, **RunFolder(self.job.output).known_videos}, self.counts.look_at)
+        videos = self.job.frames.videos if self.job.frames else {}
+        return VideoFiles(self.video_root, {**videos, **RunFolder(self.job.output).known_videos}, self.counts.look_at)
 
     def encode_or_score(self) -> TableScorer | None:
         """Encodes or scores what is missing; returns what makes the tables' scores, None but in the first process."""
@@ -87,12 +87,12 @@ class Run:
         if isinstance(self.model, TextScorer):
             root = self.job.video_root
             here = None if root is None or address_of(root) else root
-            gone = self.processes.from_first(lambda: absent(self.plan.views, here))
+            reasons = self.processes.from_first(lambda: absent(self.plan.views, here))
             if self.model.needs_clips:
                 paths = ((clip, path) for clip in self.plan.views for path in clip.paths)
-                self.counts.broken |= {clip: gone[path] for clip, path in paths if path in gone}
+                self.counts.broken |= {clip: reasons[path] for clip, path in paths if path in reasons}
             else:
-                for path in gone:
+                for path in reasons:
                     self.counts.decode.remark(self.video_root / path, [NOT_FOUND])
             return text_tables(self.model, self.plan, frozenset(self.counts.broken))
         keys = Keys(self.files, self.job.sampling, on_device=self.perturb_on is not None)
@@ -135,40 +135,40 @@ class Run:
         """Of models that look at frames one by one: frames of edited clips are encoded once for all that show them."""
         if not any(clip.segments for clip in self.plan.views) or not frames_by_themselves(model):
             return
-        shared = self.processes.from_first(lambda: shared_frames(encoding, reader))
-        shards = shared.shards()
+        frames = self.processes.from_first(lambda: shared_frames(encoding, reader))
+        shards = frames.shards()
         with self._dealt("frames", len(shards), sum(map(len, shards)), "frame") as (shares, done):
             for numbers in shares:
-                encode_frames(shared, ((number, shards[number]) for number in numbers), encoding, reader, done)
+                encode_frames(frames, ((number, shards[number]) for number in numbers), encoding, reader, done)
         encoding.store.refresh()
         with self._dealt("pooling", 1, 0, "view") as (shares, done):
             for number in chain.from_iterable(shares):
-                pool_views(shared.views, encoding)
+                pool_views(frames.views, encoding)
                 done(number)
         encoding.store.refresh()
 
     def _pairs(self, model: PairScorer, keys: Keys, reader: ClipReader) -> TableScorer | None:
         pairing = Pairing(self.plan, keys, model.together)
-        scored = PairResults(RunFolder(self.job.output).answers(self.space), self.processes.rank)
+        results = PairResults(RunFolder(self.job.output).answers(self.space), self.processes.rank)
 
         clips = self.plan.views.clips
         step = len(clips) // CHUNKS + 1
         with self._dealt("videos", -(-len(clips) // step), len(clips), "clip") as (shares, done):
             for share, numbers in enumerate(shares):
                 if share:  # of a process that ended: what it was answered is not asked again
-                    scored.refresh()
+                    results.refresh()
                 chunks = ((n, list(clips.taken(slice(n * step, (n + 1) * step)))) for n in numbers)
                 ends = ((n if clip is chunk[-1] else None, clip) for n, chunk in chunks for clip in chunk)
-                score_pairs(model, ends, pairing, scored, reader, done=done)
-        scored.close()
+                score_pairs(model, ends, pairing, results, reader, done=done)
+        results.close()
         if not self.processes.first:
             return None
-        scored.refresh()
-        requests = (request for clip in clips for request in pairing.of_clip(clip) if request.key in scored)
-        counted = {request.key: counts for request in requests if (counts := scored.get(request.key).counts)}
-        for counts in counted.values():
+        results.refresh()
+        requests = (request for clip in clips for request in pairing.of_clip(clip) if request.key in results)
+        counts_of = {request.key: counts for request in requests if (counts := results.get(request.key).counts)}
+        for counts in counts_of.values():
             self.model_counts.update(counts)
-        return pair_tables(pairing, scored)
+        return pair_tables(pairing, results)
 
     @contextmanager
     def _dealt(
@@ -177,10 +177,10 @@ class Run:
         """Yields the numbers of this process's chunks, share by share, and what is told of each that is done."""
         queue = WorkQueue(self.processes, stage, size)
         with self.bar(stage, total, unit) as progress:
-            shown = 0
+            n_shown = 0
 
             def done(number: int | None) -> None:  # None within a chunk
-                nonlocal shown
+                nonlocal n_shown
                 if number is None:
                     return
                 counts = self.counts.taken()
@@ -188,8 +188,8 @@ class Run:
                 queue.done(number, counts)
                 if self.processes.first and total:
                     now = total * queue.n_done // size
-                    progress.update(now - shown)
-                    shown = now
+                    progress.update(now - n_shown)
+                    n_shown = now
 
             yield queue, done
         if self.processes.first:

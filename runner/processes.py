@@ -92,9 +92,9 @@ class Processes:
         An error of the first is everyone's; one that another process meets ends that one, and the others at their next
         meeting.
         """
-        kept: list[T] = []
-        self.from_first(lambda: kept.append(make()))
-        return kept[0] if kept else make()
+        results: list[T] = []
+        self.from_first(lambda: results.append(make()))
+        return results[0] if results else make()
 
     def gather(self, value: T) -> list[T]:
         """The values of all processes, in their order. Raises VideoContrastError: one of them ended."""
@@ -109,11 +109,11 @@ class Processes:
         self.gather(None)
 
     @contextmanager
-    def shared_copy(self, address: str, kept: Path) -> Iterator[Path]:
+    def shared_copy(self, address: str, copy: Path) -> Iterator[Path]:
         """`addresses.local_copy`, made and sent by the first process, for all processes of this machine."""
         with ExitStack() as stack:
-            self.from_first(lambda: stack.enter_context(local_copy(address, kept=kept)))
-            yield kept
+            self.from_first(lambda: stack.enter_context(local_copy(address, kept=copy)))
+            yield copy
             self.wait()
             self.from_first(stack.close)
 
@@ -198,7 +198,7 @@ def _launcher_store(rank: int, pid: int) -> Any:
     place = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
     attempt = "/".join(os.environ.get(f"TORCHELASTIC_{name}", "") for name in ("RUN_ID", "RESTART_COUNT"))
 
-    def connected() -> Any:
+    def connect() -> Any:
         store = TCPStore(*place, is_master=False, wait_for_workers=False, timeout=MEETING)
         return PrefixStore(f"video-contrast/{attempt}", store)
 
@@ -210,8 +210,8 @@ def _launcher_store(rank: int, pid: int) -> Any:
                 return
             time.sleep(PULSE)
 
-    threading.Thread(target=beat, args=(connected(),), daemon=True).start()
-    return connected()
+    threading.Thread(target=beat, args=(connect(),), daemon=True).start()
+    return connect()
 
 
 @contextmanager
@@ -249,9 +249,9 @@ class WorkQueue:
         yield self._dealt()
         self._waiting_since = time.monotonic()
         pause = 0.005
-        while (left := self._left_behind()) or len(self._done) < self.size:
-            if left:
-                yield iter(left)
+        while (numbers := self._left_behind()) or len(self._done) < self.size:
+            if numbers:
+                yield iter(numbers)
             else:
                 time.sleep(pause)
                 pause = min(2 * pause, 0.5)
@@ -293,11 +293,11 @@ class WorkQueue:
                 continue
             owner = f"{self.name}/owner{number}"
             if not self.processes.has(owner):  # it ended between two messages, or is about to send the second one
-                rank, ended = -1, time.monotonic() - self._waiting_since > STOPPED
+                rank, has_ended = -1, time.monotonic() - self._waiting_since > STOPPED
             else:
                 rank = self.processes.get(owner)
-                ended = self.processes.has_ended(rank)
-            if not ended:
+                has_ended = self.processes.has_ended(rank)
+            if not has_ended:
                 continue
             if self.processes.add(f"{self.name}/taken{number}/{rank}", 1) == 1:
                 self.processes.put(owner, self.processes.rank)

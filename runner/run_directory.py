@@ -49,15 +49,15 @@ def finished(job: Job) -> RunResult | None:
     if other_rows or (root and _replaced(run.videos, job.dataset, root)):
         return None
     result = read_result(job.output)
-    if gone := sorted(path for path in run.videos if root and not (root / path).exists()):
-        note(f"{run.path} was scored with {counted(len(gone), 'video')} not under {root} any more, such as {gone[0]}")
-        result.record["gone"] = gone
+    if paths := sorted(path for path in run.videos if root and not (root / path).exists()):
+        note(f"{run.path} was scored with {counted(len(paths), 'video')} not under {root} any more, such as {paths[0]}")
+        result.record["gone"] = paths
     return result
 
 
-def _replaced(videos: Mapping[str, VideoFile], loaded: LoadedSet, video_root: Path) -> bool:
+def _replaced(videos: Mapping[str, VideoFile], dataset: LoadedSet, video_root: Path) -> bool:
     """Whether a video of the set holds something else than when it was read; another time alone is no change."""
-    for path in {name for group in loaded.groups for clip in group.items.clips for name in clip.paths} & set(videos):
+    for path in {name for group in dataset.groups for clip in group.items.clips for name in clip.paths} & set(videos):
         file, former = video_root / path, videos[path]
         try:
             stat = file.stat()
@@ -125,8 +125,8 @@ def room_on(*folders: Path) -> Iterator[None]:
     except Exception as error:
         full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
         # safetensors has an error class of its own, and numpy an OSError without a number.
-        said = "No space left" in str(error) or ("requested and" in str(error) and "written" in str(error))
-        if not full and not said:
+        says_so = "No space left" in str(error) or ("requested and" in str(error) and "written" in str(error))
+        if not full and not says_so:
             raise
         import shutil
 
@@ -139,8 +139,8 @@ def room_on(*folders: Path) -> Iterator[None]:
 
 def versions() -> dict[str, str]:
     """Versions of what a number may depend on."""
-    installed = {"python": platform.python_version(), "video-contrast": __version__}
+    version_of = {"python": platform.python_version(), "video-contrast": __version__}
     for package in PACKAGES:
         with suppress(PackageNotFoundError):
-            installed[package] = version(package)
-    return installed
+            version_of[package] = version(package)
+    return version_of

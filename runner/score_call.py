@@ -70,12 +70,12 @@ def score_job(job: Job, *, in_memory: bool = False) -> RunResult:
         from video_contrast.runner.processes import Processes
 
         processes = Processes(job.options.device)
-        kept = cache_dir() / "runs" / digest("run", address).hex()
+        folder_of_copy = cache_dir() / "runs" / digest("run", address).hex()
         with processes.together():
             processes.from_first(lambda: check_writable(address))  # refused before the work
-            with processes.shared_copy(address, kept) as copy:
-                scored = _with_table(score_job(replace(job, output=copy)))
-        return replace(scored, output=job.output)
+            with processes.shared_copy(address, folder_of_copy) as copy:
+                new_result = _with_table(score_job(replace(job, output=copy)))
+        return replace(new_result, output=job.output)
     if not in_memory and (result := run_directory.finished(job)):
         return result
     from video_contrast.runner.execute import execute
@@ -101,14 +101,14 @@ def make_job(
     accepted_checks(options.accept)
     configs = names_in(config)
     kinds = all_kinds()
-    names = [known for kind in kinds.values() for known in kind.names]
-    if options.kind in kinds and any(known.endswith(":") for known in kinds[options.kind].names):
+    names = [name for kind in kinds.values() for name in kind.names]
+    if options.kind in kinds and any(name.endswith(":") for name in kinds[options.kind].names):
         names.append(str(model))  # of a served model, which is no file here
     source = locate(str(model), revision=options.revision, names=tuple(names))
     kind = choose(source, options.kind)
     kind_options = options_for(kind, {**_owners_options(kind, source, options), **options.options})
     questions: Questions = "left out" if options.questions == "without" else "asked" if kind.asks else "joined"
-    loaded = load_set(
+    loaded_set = load_set(
         dataset, configs, options.split, limit=options.limit, folder=folder, questions=questions, columns=options
     )
     visual = Visual(profile=options.profile, seed=options.seed, scope=options.scope, order=options.order)
@@ -116,10 +116,10 @@ def make_job(
         source=source,
         kind=kind,
         kind_options=kind_options,
-        dataset=loaded,
+        dataset=loaded_set,
         conditions=tuple(parse(options.conditions, visual)),
         sampling=_sampling(kind, source, options),
-        video_root=options.video_root if options.video_root is not None else loaded.root,
+        video_root=options.video_root if options.video_root is not None else loaded_set.root,
         output=options.output or Path(),
         store=options.store if options.store is not None else cache_dir() / "embeddings",
         options=options,
@@ -159,13 +159,13 @@ def _owners_options(kind: Kind, source: ModelSource, options: ScoreOptions) -> d
     recipe = recipe_of(source, kind.name) if options.frames == "owner" else None
     if recipe is None or (owner := recipe.owner) is None:
         return {}
-    known = {"frame_size": owner.side, "letter_prompt": owner.prompt}
-    return {option.name: "owner" for option in kind.options if known.get(option.name)}
+    owners_values = {"frame_size": owner.side, "letter_prompt": owner.prompt}
+    return {option.name: "owner" for option in kind.options if owners_values.get(option.name)}
 
 
-def _frames(kind: Kind, source: ModelSource, requested: int | None) -> int:
-    needed = kind.frames(source.config) if kind.frames else None
-    if needed is not None and requested is not None and requested != needed:
-        raise UsageError(f"{source.name} takes exactly {needed} frames, not --frames {requested}; leave the option out")
+def _frames(kind: Kind, source: ModelSource, n_asked: int | None) -> int:
+    n_needed = kind.frames(source.config) if kind.frames else None
+    if n_needed is not None and n_asked is not None and n_asked != n_needed:
+        raise UsageError(f"{source.name} takes exactly {n_needed} frames, not --frames {n_asked}; leave the option out")
     usual = kind.usual_frames(source.config) if kind.usual_frames else None
-    return needed or requested or usual or DEFAULT_FRAMES
+    return n_needed or n_asked or usual or DEFAULT_FRAMES

@@ -81,8 +81,8 @@ class Pairing:
         for table in self.plan.tables:
             items, begins = self._items[table.group]
             for position in items[begins[number] : begins[number + 1]].tolist():
-                own, displaced = self.of_item(table, position)
-                requests |= dict.fromkeys(needed for needed in (displaced, own) if needed)
+                own, distractor = self.of_item(table, position)
+                requests |= dict.fromkeys(request for request in (distractor, own) if request)
         return list(requests)
 
     def of_item(self, table: PlannedTable, position: int) -> tuple[ScoreRequest, ScoreRequest | None]:
@@ -91,8 +91,8 @@ class Pairing:
         texts = self._galleries.get(table.name) or table.texts[position]
         question = items.column("question")[position] if table.group.questions == "asked" else None
         request = ScoreRequest(self.keys, items.clips[position], table.condition.visual, texts, position, question)
-        displaced = None if self.together else table.distractor(position)
-        return request, None if displaced is None else replace(request, texts=(displaced,), position=0)
+        distractor = None if self.together else table.distractor(position)
+        return request, None if distractor is None else replace(request, texts=(distractor,), position=0)
 
 
 class PairResults:
@@ -132,9 +132,9 @@ class PairResults:
     def _place(self, key: str) -> tuple[int, int] | None:
         if key in (fresh := self._fresh):
             return fresh[key]
-        (keys, places), sought = self._sorted, np.array(bytes.fromhex(key), "S16")
-        at = int(np.searchsorted(keys, sought))
-        return (int(places[at, 0]), int(places[at, 1])) if at < len(keys) and keys[at] == sought else None
+        (keys, places), digest = self._sorted, np.array(bytes.fromhex(key), "S16")
+        at = int(np.searchsorted(keys, digest))
+        return (int(places[at, 0]), int(places[at, 1])) if at < len(keys) and keys[at] == digest else None
 
     def __contains__(self, key: str) -> bool:
         return self._place(key) is not None
@@ -247,13 +247,13 @@ def score_pairs(
         counts.counters["text_encodings"] += len(request.texts)
 
     with _at_once(model.parallel, keep) as submit:
-        for clip, shown in reader.read(dealt(), visuals_of, lambda frames: frames, ahead=1, depth=2):
-            for view, frames in shown:
+        for clip, views in reader.read(dealt(), visuals_of, lambda frames: frames, ahead=1, depth=2):
+            for view, frames in views:
                 counts.counters["visual_encodings"] += 1
                 for request in missing(clip):
                     if request.visual == view.visual:
-                        seen = None if view.visual.name == "blind" else frames
-                        submit(request, view.numbers, partial(_score, model, prefilter, seen, request, counts=counts))
+                        pixels = None if view.visual.name == "blind" else frames
+                        submit(request, view.numbers, partial(_score, model, prefilter, pixels, request, counts=counts))
             while begun and (begun[0][1] in counts.broken or not missing(begun[0][1])):
                 done(begun.popleft()[0])
     for number, _ in begun:

@@ -50,12 +50,12 @@ def examine(run: Run) -> tuple[SelfTest, Probe | None]:
     began = time.perf_counter()
     if isinstance(run.model, TextScorer):
         return SelfTest(exempt=NEVER_SEES), None
-    refused: ValueError | None = None
+    refusal: ValueError | None = None
     for scored in (False, True):
         probe = make_probe(run, scored=scored)
-        if refused and not probe.clips:
+        if refusal and not probe.clips:
             few = "; it may need --frames 2 or more" if run.job.sampling.frames == 1 else ""
-            raise VideoContrastError(f"the model takes none of the clips that were tried: {refused}{few}") from refused
+            raise VideoContrastError(f"the model takes none of the clips that were tried: {refusal}{few}") from refusal
         if not probe.clips:
             return SelfTest(exempt=NOTHING_READ), None
         try:
@@ -64,16 +64,16 @@ def examine(run: Run) -> tuple[SelfTest, Probe | None]:
         except ValueError as error:  # of a clip that the model does not take: once more, without such clips
             if scored:
                 raise
-            refused = error
-    traced = traces(probe)
+            refusal = error
+    item_traces = traces(probe)
     seconds = time.perf_counter() - began
-    return SelfTest(verdicts, len(probe.clips), seconds, probe.rendered, traces=traced), probe
+    return SelfTest(verdicts, len(probe.clips), seconds, probe.rendered, traces=item_traces), probe
 
 
 def _verdicts(probe: Probe, run: Run) -> Iterator[Outcome]:
     source, kind, sampling = run.job.source, run.job.kind.name, run.job.sampling
-    known = check_recipe(source, kind), check_lengths(probe, source, kind)
-    yield from (outcome for outcome in known if outcome)
+    outcomes = check_recipe(source, kind), check_lengths(probe, source, kind)
+    yield from (outcome for outcome in outcomes if outcome)
     scores = checks.check_finite(probe)
     yield scores
     if scores.state == "fail":  # nothing else can be said of such a model
@@ -191,8 +191,8 @@ def self_test(run: Run) -> SelfTest | None:
     Returns the verdicts; None where `--accept all` left them out. Raises VideoContrastError: a check failed that
     `--accept` does not name.
     """
-    accepted = accepted_checks(run.job.options.accept)
-    if ALL in accepted:
+    accepted_names = accepted_checks(run.job.options.accept)
+    if ALL in accepted_names:
         return None
     if isinstance(run.model, TextScorer):
         return examine(run)[0]
@@ -202,7 +202,7 @@ def self_test(run: Run) -> SelfTest | None:
     key = seeds.digest("self-test", VERSION, run.space, str(sampling), str(marks)).hex()[:32]
     former = run.processes.from_first(lambda: folder.read_self_test(key))
     test = SelfTest.from_dict(former) if former else _tested(run)
-    refuse(test, run.job.source.name, accepted)
+    refuse(test, run.job.source.name, accepted_names)
     if run.processes.first and test.verdicts and not former:
         folder.write_self_test(key, asdict(test))
     return test
@@ -216,9 +216,9 @@ def _tested(run: Run) -> SelfTest:
         test, probe = examine(run)
         return test, (probe.clips[:1], probe.captions_of(0), probe.clean) if probe else None
 
-    test, shared = processes.from_first(first)
-    if processes.count > 1 and shared is not None:
-        clips, captions, clean = shared
+    test, inputs = processes.from_first(first)
+    if processes.count > 1 and inputs is not None:
+        clips, captions, clean = inputs
         assert not isinstance(run.model, TextScorer)
         mine = Probe(run.model, clips, captions, half=run.dtype != "float32", batch_size=run.job.options.batch_size)
         mine.clean = clean  # the unit of differences is that of all items
@@ -249,14 +249,14 @@ def diagnose(job: Job, *, alternatives: bool = False) -> tuple[SelfTest, JsonObj
 def shown_input(job: Job) -> JsonObject:
     """What a model is given for the first item that can be read. Raises VideoContrastError: no clip can be."""
     run = loaded_run(job)
-    shown: JsonObject = {"model": job.source.name, "kind": job.kind.name}
+    entry: JsonObject = {"model": job.source.name, "kind": job.kind.name}
     if isinstance(run.model, TextScorer):
-        return shown | {"input": {"texts": list(run.plan.texts[:1])}}
+        return entry | {"input": {"texts": list(run.plan.texts[:1])}}
     probe = make_probe(run)
     if not probe.clips:
         raise VideoContrastError(f"no clip of {job.dataset.name} could be read, so there is no input to show")
     captions = list(probe.items[0][0] if probe.items else probe.captions_of(0))
-    return shown | {"item": {"video_id": probe.clips[0].video_id, "captions": captions}, "input": probe.rendered}
+    return entry | {"item": {"video_id": probe.clips[0].video_id, "captions": captions}, "input": probe.rendered}
 
 
 def loaded_run(job: Job) -> Run:
@@ -281,11 +281,11 @@ def certify(job: Job) -> JsonObject:
         probe = make_probe(run)
         if len(probe.clips) < ITEMS:
             raise VideoContrastError(f"{job.source.name} was given {len(probe.clips)} of the {ITEMS} golden clips only")
-        traced = traces(probe)
+        item_traces = traces(probe)
         if job.kind.asks:
             questions = load_set(QUESTIONS, None, job.dataset.split, questions="asked")
             other = replace(run, job=replace(job, dataset=questions), plan=make_plan(questions, job.conditions, None))
-            traced += traces(make_probe(other))
+            item_traces += traces(make_probe(other))
         facts: JsonObject = {**model_facts(job, run.model), **network_facts(run.model)}
     kept = ("revision", "kind", "kind_version", "class", "weights", "attention", "step")
     return {
@@ -299,5 +299,5 @@ def certify(job: Job) -> JsonObject:
         },
         "versions": versions(),
         "sampling": asdict(job.sampling),
-        "traces": traced,
+        "traces": item_traces,
     }

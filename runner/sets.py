@@ -85,15 +85,15 @@ def load_set(
     groups: list[Group] = []
     fingerprints: dict[str, str] = {}
     with nullcontext() if table is not None else set_of_hub(name, "--dataset"):
-        known = _configs(name, table, split)
+        all_configs = _configs(name, table, split)
         for config in configs or ():
-            if known and config not in known:
-                raise unknown_name(f"config of {name} with a split {split!r}:", config, known)
-        for config in configs or known:
+            if all_configs and config not in all_configs:
+                raise unknown_name(f"config of {name} with a split {split!r}:", config, all_configs)
+        for config in configs or all_configs:
             rows = table.streamed_rows(config, split) if table else hub_rows(name, config, split, columns)
-            checked = checked_rows(rows, f"{name}, config {config}, split {split}", any_path=True)
+            valid_rows = checked_rows(rows, f"{name}, config {config}, split {split}", any_path=True)
             mark = Fingerprint()
-            groups.extend(_grouped(config, _first(mark.passing(checked), limit), questions))
+            groups.extend(_grouped(config, _first(mark.passing(valid_rows), limit), questions))
             fingerprints[config] = str(mark)
     if not groups:
         raise UsageError(f"--dataset {name}: has no rows in the split {split!r}")
@@ -155,9 +155,9 @@ def _grouped(config: str, rows: Iterable[Row], questions: Questions) -> list[Gro
             yield _item(row)
 
     whole = Items.of(items())
-    used: Questions = questions if "question" in columns else ""
+    how: Questions = questions if "question" in columns else ""
     own_rows = {own: np.flatnonzero(np.frombuffer(number_of, np.int32) == number) for own, number in numbers.items()}
-    return [Group(config, layout_of(columns), own, whole.taken(rows), used) for own, rows in own_rows.items()]
+    return [Group(config, layout_of(columns), own, whole.taken(rows), how) for own, rows in own_rows.items()]
 
 
 def _item(row: Row) -> Item:

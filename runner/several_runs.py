@@ -51,11 +51,11 @@ def read_run_list(path: Path) -> list[GivenOptions]:
         raise UsageError(f"--runs {path} is no YAML file: {' '.join(str(error).split())}") from error
     if not isinstance(content, list) or not content or not all(isinstance(entry, dict) for entry in content):
         raise UsageError(f"--runs {path} must be a list of runs, each with model, dataset and its options")
-    listed = yaml.compose(text, Loader=yaml.SafeLoader)
-    for number, entry in enumerate(listed.value if listed else (), 1):
+    document = yaml.compose(text, Loader=yaml.SafeLoader)
+    for number, entry in enumerate(document.value if document else (), 1):
         keys = [key.value for key, _ in entry.value]
-        if repeated := [key for key in keys if keys.count(key) > 1]:  # of which YAML would lose one value
-            raise UsageError(f"run {number} of --runs {path}: the key {repeated[0]!r} stands twice")
+        if twice := [key for key in keys if keys.count(key) > 1]:  # of which YAML would lose one value
+            raise UsageError(f"run {number} of --runs {path}: the key {twice[0]!r} stands twice")
     return content
 
 
@@ -90,14 +90,14 @@ def run_requests(
 
 def _own_options(values: GivenOptions, usual: ScoreOptions, place: str) -> ScoreOptions:
     """The options of one run: those of `score` by name, all others are options of kinds."""
-    known = options_of(ScoreOptions)
+    fields = options_of(ScoreOptions)
     of_kinds = {option.name for kind in all_kinds().values() for option in kind.options}
     for key in values:
-        if key in NOT_OF_ONE_RUN or (key not in known and key not in of_kinds):
-            allowed = [*OWN, *(name for name in known if name not in NOT_OF_ONE_RUN), *sorted(of_kinds)]
-            raise unknown_name(f"option of {place}", key, allowed)
-    own = replace(usual, **bind(ScoreOptions, {key: value for key, value in values.items() if key in known}, place))
-    more = {key: value for key, value in values.items() if key not in known}
+        if key in NOT_OF_ONE_RUN or (key not in fields and key not in of_kinds):
+            names = [*OWN, *(name for name in fields if name not in NOT_OF_ONE_RUN), *sorted(of_kinds)]
+            raise unknown_name(f"option of {place}", key, names)
+    own = replace(usual, **bind(ScoreOptions, {key: value for key, value in values.items() if key in fields}, place))
+    more = {key: value for key, value in values.items() if key not in fields}
     return replace(own, options={**usual.options, **more}) if more else own
 
 

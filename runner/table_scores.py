@@ -34,8 +34,8 @@ class TableScorer:
     def scores(self, table: PlannedTable) -> TableScores:
         """Those of one table, asked for one after the other, so that memory holds one matrix."""
         clips = table.group.items.clips
-        kept = [n for n, clip in enumerate(clips) if clip not in self.missing] if self.missing else range(len(clips))
-        return self.scores_of(table, kept)
+        places = [n for n, clip in enumerate(clips) if clip not in self.missing] if self.missing else range(len(clips))
+        return self.scores_of(table, places)
 
 
 def encoder_tables(encoding: Encoding) -> TableScorer:
@@ -50,20 +50,20 @@ def encoder_tables(encoding: Encoding) -> TableScorer:
             columns = caption_columns(table, places)
             blocks = _joined_blocks(model, store, names, [Keys.text(text) for _, text, _ in columns], table)
             return TableScores(table, places, blocks=blocks, columns=columns, frames=frames)
-        replaced: list[float | None] = []
+        other_scores: list[float | None] = []
 
         def rows() -> Iterator[np.ndarray]:
             for begin in range(0, len(places), ITEMS):
                 part = places[begin : begin + ITEMS]
                 others = list(map(table.distractor, part))
                 texts = [(*table.texts[n], *filter(None, (other,))) for n, other in zip(part, others, strict=True)]
-                joined = _joined_items(model, store, names[begin : begin + ITEMS], texts, table)
-                for row, n, other in zip(joined, part, others, strict=True):
-                    replaced.append(float(row[-1]) if other else None)
+                rows_of_part = _joined_items(model, store, names[begin : begin + ITEMS], texts, table)
+                for row, n, other in zip(rows_of_part, part, others, strict=True):
+                    other_scores.append(float(row[-1]) if other else None)
                     yield row[: len(table.texts[n])]
 
         values = pack(rows())
-        return TableScores(table, places, rows=values, replaced_scores=replaced, frames=frames)
+        return TableScores(table, places, rows=values, replaced_scores=other_scores, frames=frames)
 
     return TableScorer(scores, _with_groups(plan, frozenset(absent)))
 
@@ -77,8 +77,8 @@ def _joined_items(
     text_rows = store.get(list(map(Keys.text, at)))
     for n, own in enumerate(texts):
         distinct = list(dict.fromkeys(own))  # each joined once, so that equal candidates tie exactly
-        joined = model.join(video_rows[n : n + 1], text_rows[[at[text] for text in distinct]])
-        yield _checked(joined, table)[0, [distinct.index(text) for text in own]].astype(np.float64)
+        row = model.join(video_rows[n : n + 1], text_rows[[at[text] for text in distinct]])
+        yield _checked(row, table)[0, [distinct.index(text) for text in own]].astype(np.float64)
 
 
 def pack(rows: Iterable[np.ndarray]) -> ItemScores:
@@ -116,8 +116,8 @@ def _joined_blocks(
         return store.get(unique_videos[first : first + height])
 
     def values(first: int, left: int, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        joined = _checked(model.join(clips(first), store.get(unique_texts[left : left + BLOCK_WIDTH])), table)
-        return np.asarray(joined[np.ix_(of_row[rows] - first, of_column[columns] - left)])
+        block = _checked(model.join(clips(first), store.get(unique_texts[left : left + BLOCK_WIDTH])), table)
+        return np.asarray(block[np.ix_(of_row[rows] - first, of_column[columns] - left)])
 
     height = max(1, min(BLOCK // BLOCK_WIDTH, BLOCK // store.get(unique_videos[:1]).shape[1]))
     blocks = []
@@ -184,9 +184,9 @@ def text_tables(model: TextScorer, plan: Plan, absent: frozenset[Clip]) -> Table
     """Scores of a model that sees no pixels. `absent`: clips that no model can see, whose items are left out."""
 
     def scores(table: PlannedTable, places: Sequence[int]) -> TableScores:
-        items, shown = table.group.items.taken(places), table.texts.taken(places)
+        items, item_texts = table.group.items.taken(places), table.texts.taken(places)
         if type(model).begin is not TextScorer.begin:
-            model.begin([text for own in shown for text in own], condition=table.condition.name)
+            model.begin([text for own in item_texts for text in own], condition=table.condition.name)
         if table.is_retrieval:
             columns = caption_columns(table, places)
             names, texts = [name for name, _, _ in columns], [text for _, text, _ in columns]
@@ -201,19 +201,19 @@ def text_tables(model: TextScorer, plan: Plan, absent: frozenset[Clip]) -> Table
             return TableScores(table, places, blocks=blocks, columns=columns)
         config, condition = table.name
         if type(model).begin_items is not TextScorer.begin_items:
-            model.begin_items(list(_labelled(table, items, shown)), config=config, condition=condition)
+            model.begin_items(list(_labelled(table, items, item_texts)), config=config, condition=condition)
         rows = pack(
             _checked(np.asarray(model.score_item(item.id, item.clip.video_id, own), np.float64), table)
-            for item, own in zip(items, shown, strict=True)
+            for item, own in zip(items, item_texts, strict=True)
         )
         return TableScores(table, places, rows=rows, replaced_scores=[None] * len(items))
 
     return TableScorer(scores, _with_groups(plan, absent))
 
 
-def _labelled(table: PlannedTable, items: Items, shown: Texts) -> Iterator[LabelledItem]:
+def _labelled(table: PlannedTable, items: Items, item_texts: Texts) -> Iterator[LabelledItem]:
     """What a blind model may learn from: items with their texts under the condition, without the question."""
-    for item, own in zip(items, shown, strict=True):
+    for item, own in zip(items, item_texts, strict=True):
         question = table.group.with_question(item, "")
         texts = [text.removeprefix(question) for text in own]
         yield LabelledItem(item.id, item.cluster, texts, item.label, item.kinds, bool(item.question))

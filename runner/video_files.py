@@ -23,10 +23,10 @@ def root_of(job: Job) -> Path:
     """The folder of the videos, in the Hub's cache of a set that has some there. Raises UsageError: there is none."""
     if job.video_root is None:
         names = {path for group in job.dataset.groups for clip in group.items.clips for path in clip.paths}
-        fetched = from_hub(job.dataset.name, names)
-        if fetched is None:
+        folder = from_hub(job.dataset.name, names)
+        if folder is None:
             raise UsageError(f"--dataset {job.dataset.name} comes without videos; give their folder with --video-root")
-        return fetched
+        return folder
     address = address_of(job.video_root)
     if address is not None:
         return local_root(address)
@@ -49,13 +49,13 @@ def from_hub(repository: str, names: Collection[str]) -> Path | None:
     revision = commit(repository, repo_type="dataset")
     present = [name for name in names if files.is_safe_relative(name)]
     if revision is not None:
-        held = set(HfApi().list_repo_files(repository, repo_type="dataset", revision=revision))
-        present = [name for name in present if name in held]
+        on_hub = set(HfApi().list_repo_files(repository, repo_type="dataset", revision=revision))
+        present = [name for name in present if name in on_hub]
 
     def fetch(name: str) -> Path | None:
         try:
-            cached = revision is None
-            file = hf_hub_download(repository, name, repo_type="dataset", revision=revision, local_files_only=cached)
+            offline = revision is None
+            file = hf_hub_download(repository, name, repo_type="dataset", revision=revision, local_files_only=offline)
         except EntryNotFoundError:
             return None
         return Path(file).parents[name.count("/")]
@@ -88,29 +88,29 @@ def absent(clips: Iterable[Clip], root: Path | None) -> dict[str, str]:
 
 def state_of(status: os.stat_result, digest: str) -> VideoFile:
     """What is known of a file that was read."""
-    size, changed, status_changed = files.state(status)
-    return {"sha256": digest, "size": size, "changed": changed, "status_changed": status_changed}
+    size, time_of_change, status_changed = files.state(status)
+    return {"sha256": digest, "size": size, "changed": time_of_change, "status_changed": status_changed}
 
 
-def is_same(known: VideoFile, status: os.stat_result) -> bool:
+def is_same(entry: VideoFile, status: os.stat_result) -> bool:
     """Whether a file is as it was when it was read; a copy of its size and time has another time of its status."""
-    return known == state_of(status, known.get("sha256", ""))
+    return entry == state_of(status, entry.get("sha256", ""))
 
 
 class VideoFiles(Mapping[str, str]):
     """Video path -> sha256 of the file, "" where it cannot be read; each file is read when it is first asked for.
 
     The threads that decode ask, so a file is in the system's cache when it is decoded, and nothing waits for all files.
-    `known`: what was known of files; those of the same size and times of change are not read again. `looked_at`: is
+    `entries`: what was known of files; those of the same size and times of change are not read again. `looked_at`: is
     given what is known of every file that was asked for.
     """
 
     def __init__(
-        self, root: Path, known: Mapping[str, VideoFile], looked_at: Callable[[str, VideoFile], None] | None = None
+        self, root: Path, entries: Mapping[str, VideoFile], looked_at: Callable[[str, VideoFile], None] | None = None
     ) -> None:
         self.root = root
         self.entries: dict[str, VideoFile] = {}
-        self._known = known
+        self._known = entries
         self._looked_at = looked_at
         self._locks: dict[str, threading.Lock] = {}
 
@@ -133,9 +133,9 @@ class VideoFiles(Mapping[str, str]):
         file = self.root / path
         try:
             stat = regular(files.resolve_under(self.root, path))
-            known = self._known.get(path, {})
-            if is_same(known, stat):
-                return known
+            entry = self._known.get(path, {})
+            if is_same(entry, stat):
+                return entry
             blob = file.resolve()  # of a large file of the Hub the name of its blob in the cache is the digest
             of_hub = blob.parent.name == "blobs" and re.fullmatch(r"[0-9a-f]{64}", blob.name)
             return state_of(stat, blob.name if of_hub else files.sha256(file))

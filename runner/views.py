@@ -99,10 +99,10 @@ class Sampling:
     multiple: int = 2  # of a rate: what the number of frames is rounded down to a multiple of
     rounding: Rounding = "down"  # of a rate: how the seconds times the rate become a whole number
 
-    def count(self, seconds: float, shown: int) -> int:
+    def count(self, seconds: float, length: int) -> int:
         """How many frames of a clip are looked at; of a rate as `smart_nframes` of qwen-vl-utils counts them.
 
-        `shown`: how many frames it has. One with fewer than `multiple` repeats them.
+        `length`: how many frames it has. One with fewer than `multiple` repeats them.
 
         >>> [Sampling(768, fps=2.0).count(seconds, int(25 * seconds)) for seconds in (1, 3.7, 10, 1000)]
         [4, 6, 20, 768]
@@ -114,9 +114,9 @@ class Sampling:
             "down": math.floor(number + 1e-6),
             "nearest": round(number),
             "up": math.ceil(number - 1e-6),
-            "ends": math.ceil(number * (shown - 1) / max(1, shown) - 1e-6) + 1,
+            "ends": math.ceil(number * (length - 1) / max(1, length) - 1e-6) + 1,
         }
-        count = min(max(steps[self.rounding], self.least), self.frames, shown)
+        count = min(max(steps[self.rounding], self.least), self.frames, length)
         return max(self.multiple, count // self.multiple * self.multiple)
 
 
@@ -136,7 +136,7 @@ class _Need:
     """What one view needs."""
 
     visual: Visual
-    shown: np.ndarray  # which frames of the clip are sampled
+    positions: np.ndarray  # which frames of the clip are sampled
     numbers: np.ndarray  # the frame of the file behind each (for a perturbation of pixels: the one that is changed)
     sources: np.ndarray  # frames of the file that must be decoded
 
@@ -165,7 +165,7 @@ def views_of(
         pictures = decoded(clip, footage, numbers.tolist(), store, counter=counter, accept_damaged=accept)
     former, first = None, footage.span[0]
     for need in needs:
-        times = tuple((footage.times[first + need.shown] - footage.times[first]).tolist())
+        times = tuple((footage.times[first + need.positions] - footage.times[first]).tolist())
         coding, visual = None, need.visual
         if visual.name is not None and not visual.is_control and _acts(visual) == "codec":
             # what it does to the clip: severities past the largest quantiser do the same
@@ -189,22 +189,22 @@ def need_of(visual: Visual, clip: Clip, footage: AnyFootage, sampling: Sampling)
     first = footage.span[0]
     count = sampling.count(_seconds(footage), footage.span[1] - footage.span[0])
     numbers = footage.sample(count, sampling.policy, sampling.fps)
-    shown = numbers - first
+    positions = numbers - first
     if visual.name is None:
-        return _Need(visual, shown, numbers, numbers)
+        return _Need(visual, positions, numbers, numbers)
     if visual.is_control:
         numbers = _control(visual, clip, numbers, footage.middle(numbers))
-        return _Need(visual, shown, numbers, numbers[numbers >= 0])
+        return _Need(visual, positions, numbers, numbers[numbers >= 0])
     condition, origin, length = _condition(visual, footage)
-    needed = origin + condition.needed(numbers - origin, length, video_id=clip.video_id, start=clip.start, end=clip.end)
-    return _Need(visual, shown, needed if _acts(visual) == "temporal" else numbers, np.unique(needed))
+    places = origin + condition.needed(numbers - origin, length, video_id=clip.video_id, start=clip.start, end=clip.end)
+    return _Need(visual, positions, places if _acts(visual) == "temporal" else numbers, np.unique(places))
 
 
 def _seconds(footage: AnyFootage) -> float:
     """How long a clip lasts, its last frame included."""
     first, stop = footage.span
-    shown = float(footage.times[stop - 1] - footage.times[first])
-    return shown * (stop - first) / (stop - first - 1) if stop - first > 1 else 0.0
+    seconds = float(footage.times[stop - 1] - footage.times[first])
+    return seconds * (stop - first) / (stop - first - 1) if stop - first > 1 else 0.0
 
 
 def _condition(visual: Visual, footage: AnyFootage) -> tuple[VideoCondition, int, int]:
@@ -243,7 +243,7 @@ def _frames(
     condition, origin, length = _condition(visual, footage)
     frames = condition.frames(
         pictures[np.searchsorted(numbers, need.sources)], need.sources - origin,
-        footage.span[0] + need.shown - origin, length,
+        footage.span[0] + need.positions - origin, length,
         video_id=clip.video_id, start=clip.start, end=clip.end, device=perturb_on,
     )  # fmt: skip
     return np.asarray(frames)

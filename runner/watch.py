@@ -44,8 +44,8 @@ def watch(
     if request.output is None or address_of(request.output):
         raise UsageError("give --output DIR, a folder of this machine: every checkpoint gets a folder in it")
     load_set(dataset, configs, request.split, limit=request.limit, folder=find_set(dataset, configs))
-    seen: dict[Path, tuple[dict[str, list[int]], bool]] = {}
-    unsaved: set[Path] = set()
+    states: dict[Path, tuple[dict[str, list[int]], bool]] = {}
+    incomplete: set[Path] = set()
     frames: FrameStore | None = None
     try:
         while True:
@@ -53,19 +53,19 @@ def watch(
                 files, place = {}, request.output / checkpoint.name
                 with suppress(OSError):  # the training removes old checkpoints
                     files = signature(checkpoint)
-                if seen.get(checkpoint) == (files, place.exists()):
+                if states.get(checkpoint) == (files, place.exists()):
                     continue
                 if not is_whole(checkpoint):
-                    if checkpoint not in unsaved:
-                        unsaved.add(checkpoint)
+                    if checkpoint not in incomplete:
+                        incomplete.add(checkpoint)
                         yield step, None
                     continue
                 options = replace(request, output=place, progress=False)
                 outcome = RunOutcome(checkpoint.name, str(checkpoint), place)
-                done = False  # told without reading its weights
+                is_done = False  # told without reading its weights
                 with suppress(OSError, ValueError, VideoContrastError):
-                    done = is_of(RunFolder(place), request_record(checkpoint, dataset, configs, options), files)
-                if not done:
+                    is_done = is_of(RunFolder(place), request_record(checkpoint, dataset, configs, options), files)
+                if not is_done:
                     with caught() as errors:
                         folder_of_set = find_set(dataset, configs)
                         job = make_job(checkpoint, dataset, configs, folder=folder_of_set, request=options)
@@ -75,7 +75,7 @@ def watch(
                     outcome = replace(outcome, error="".join(errors))
                     free_memory()
                 # A run whose folder is removed, because the checkpoint was written anew, is made again.
-                seen[checkpoint] = files, place.exists()
+                states[checkpoint] = files, place.exists()
                 yield step, outcome
             if request.once:
                 return
@@ -110,14 +110,14 @@ def is_whole(folder: Path) -> bool:
         weights = [path for path in files if path.suffix in (".safetensors", ".bin")]
         if not config or not weights:
             return False
-        written = max(path.stat().st_mtime for path in weights)
-        done = time.time() - max(path.stat().st_mtime for path in files) >= AT_REST
+        time_of_weights = max(path.stat().st_mtime for path in weights)
+        is_done = time.time() - max(path.stat().st_mtime for path in files) >= AT_REST
         with suppress(OSError, ValueError):  # written to its end
             json.loads((folder / STATE).read_text(encoding="utf-8"))
-            done = done or (folder / STATE).stat().st_mtime >= written
+            is_done = is_done or (folder / STATE).stat().st_mtime >= time_of_weights
         indices = [(index.parent, read_json(index)) for index in folder.rglob("*.index.json")]
         shards = [parent / name for parent, index in indices for name in index["weight_map"].values()]
-        return done and all(map(Path.is_file, shards)) and all(map(_is_whole_file, weights))
+        return is_done and all(map(Path.is_file, shards)) and all(map(_is_whole_file, weights))
     except (OSError, ValueError):  # it is being written, or has just been removed
         return False
 

@@ -73,7 +73,7 @@ class ProbedSet:
 
     def like(self, **changes: Any) -> Probe:  # fields of a probe
         """The probe with other fields, and nothing computed yet."""
-        return replace(self.probe, computed={}, **changes)
+        return replace(self.probe, scores_of={}, **changes)
 
 
 Under = Callable[[ProbedSet], AbstractContextManager[Probe]]
@@ -92,7 +92,7 @@ def try_alternatives(run: Run) -> Iterator[Outcome]:
     if not (both := [own for own in both if is_testable(own.probe.clean)]):
         yield Outcome("setting", "fact", "no other setting tried: it takes three items with scores")
         return
-    settings = [named for alternatives in ALTERNATIVES for named in alternatives(both[0])]
+    settings = [setting for alternatives in ALTERNATIVES for setting in alternatives(both[0])]
     began = time.perf_counter()
     usual = _separation(both, lambda items: nullcontext(items.like()))
     seconds = time.perf_counter() - began
@@ -111,19 +111,19 @@ class Separation(NamedTuple):
     @classmethod
     def of(cls, scores: np.ndarray) -> "Separation":
         """Of scores float64[n, k] with the true caption first."""
-        centred = scores - scores.mean(axis=1, keepdims=True)
+        above_mean = scores - scores.mean(axis=1, keepdims=True)
         lead = scores[:, 0] - scores[:, 1:].mean(axis=1)
-        return cls(lead / max(float(centred.std()), 1e-12), (scores[:, :1] > scores[:, 1:]).mean(axis=1))
+        return cls(lead / max(float(above_mean.std()), 1e-12), (scores[:, :1] > scores[:, 1:]).mean(axis=1))
 
 
-def _verdicts(usual: Separation, tried: dict[str, Separation | str]) -> Iterator[Outcome]:
+def _verdicts(usual: Separation, results: dict[str, Separation | str]) -> Iterator[Outcome]:
     before = float(usual.margin.mean())
     yield Outcome("setting", "fact", f"as it is set: true captions win by {before:.2f} sd", {"margin": before})
-    scored = {name: own for name, own in tried.items() if isinstance(own, Separation)}
-    changes = {name: own.margin - usual.margin for name, own in scored.items()}
-    corrected = holm([sign_flip(change) for change in changes.values()]).tolist() if changes else []
-    p_values = dict(zip(changes, corrected, strict=True))
-    for name, own in tried.items():
+    separations = {name: own for name, own in results.items() if isinstance(own, Separation)}
+    changes = {name: own.margin - usual.margin for name, own in separations.items()}
+    p_list = holm([sign_flip(change) for change in changes.values()]).tolist() if changes else []
+    p_values = dict(zip(changes, p_list, strict=True))
+    for name, own in results.items():
         if isinstance(own, str):
             yield Outcome("setting", "fact", f"{name}: not scored: {own}")
             continue
@@ -180,28 +180,28 @@ def prompts(items: ProbedSet) -> Settings:
     model = items.model
     attributes = {"captions": "prompt_text", "clips": "prompt_video"} if hasattr(model, "prompt_text") else {}
     attributes = attributes or ({"pairs": "prompt"} if hasattr(model, "prompt") else {})
-    saved = {str(prompt) for prompt in (getattr(network_of(model), "prompts", None) or {}).values()}
+    saved_prompts = {str(prompt) for prompt in (getattr(network_of(model), "prompts", None) or {}).values()}
     own = {what: str(model.facts.get(name, model.facts["prompt_text"])) for what, name in attributes.items()}
     for what, name in attributes.items():
-        for prompt in sorted(({"", *saved} if saved else {"", PREFIXES.get(what, "")}) - {own[what]}):
+        for prompt in sorted(({"", *saved_prompts} if saved_prompts else {"", PREFIXES.get(what, "")}) - {own[what]}):
             says = f'prompt of {what} "{prompt}"' if prompt else f"no prompt of {what}"
             yield says, _model(partial(_with, **{name: prompt}))
     if len(set(own.values())) > 1:
-        exchanged = {"prompt_text": own["clips"], "prompt_video": own["captions"]}
-        yield "prompts of captions and clips exchanged", _model(partial(_with, **exchanged))
+        prompts = {"prompt_text": own["clips"], "prompt_video": own["captions"]}
+        yield "prompts of captions and clips exchanged", _model(partial(_with, **prompts))
 
 
 def options(items: ProbedSet) -> Settings:
     """Every other choice of the options of the kind (pooling of frames, scoring, norm ...)."""
     values = items.run.job.kind_options
     for option in items.run.job.kind.options:
-        other, needed = NEEDS.get(option.name, (option.name, values[option.name]))
-        if option.name in items.run.job.kind.not_numeric or values[other] != needed:
+        other, value = NEEDS.get(option.name, (option.name, values[option.name]))
+        if option.name in items.run.job.kind.not_numeric or values[other] != value:
             continue
         for choice in option.choices:
             owner = {"frame_size": "side"}.get(option.name, "prompt")  # what must be known of the owner's
-            known = choice != "owner" or getattr(items.model.owner, owner, None)
-            if choice != values[option.name] and known:
+            is_known = choice != "owner" or getattr(items.model.owner, owner, None)
+            if choice != values[option.name] and is_known:
                 name = f"--{option.name.replace('_', '-')} {choice}"
                 yield name, _model(partial(_with, **{option.name: choice}))
 
@@ -212,13 +212,13 @@ def _with(model: Any, **changes: Any) -> Any:  # models and options of any kind
         return GenerativeScorer(model.model, model.chat.processor, replace(model.options, **changes), model.owner)
     if isinstance(model, GeneratedScorer):
         return GeneratedScorer(model.model, model.tokenizer, model.processor, replace(model.options, **changes))
-    changed = copy.copy(model)
+    new_model = copy.copy(model)
     for name, value in changes.items():
         attribute = name.removeprefix("itm_")
         if not hasattr(model, attribute):
             raise VideoContrastError(f"{type(model).__name__} has no {attribute}")
-        setattr(changed, attribute, value)
-    return changed
+        setattr(new_model, attribute, value)
+    return new_model
 
 
 def lengths(items: ProbedSet) -> Settings:
@@ -243,16 +243,16 @@ def text_pooling(items: ProbedSet) -> Settings:
     tower = getattr(getattr(model, "model", None), "text_model", None)
     if not isinstance(model, Encoder) or tower is None:
         return
-    seen: list[bool] = []  # whether what is pooled is the state of one token of each text
+    one_token: list[bool] = []  # whether what is pooled is the state of one token of each text
 
     def watched(states: Tensor, pooled: Tensor, mask: Tensor) -> Tensor:
         alike = pooled.shape == states[:, 0].shape and (states == pooled[:, None]).all(-1).any(-1).all()
-        seen.append(bool(alike))
+        one_token.append(bool(alike))
         return pooled
 
     with _pooled_by(items, tower, watched):
         model.encode_texts(items.probe.captions[:2])
-    if seen and all(seen):
+    if one_token and all(one_token):
         for name, pool in POOLED.items():
             yield f"captions by {name}", partial(_pooled_by, tower=tower, pool=pool)
 
@@ -267,10 +267,10 @@ POOLED: dict[str, Pool] = {
 
 @contextmanager
 def _pooled_by(items: ProbedSet, tower: TorchModel, pool: Pool) -> Iterator[Probe]:
-    def hook(_: TorchModel, inputs: tuple[Any, ...], named: dict[str, Any], output: Any) -> Any:
+    def hook(_: TorchModel, inputs: tuple[Any, ...], keywords: dict[str, Any], output: Any) -> Any:
         states, pooled = getattr(output, "last_hidden_state", None), getattr(output, "pooler_output", None)
         if states is not None and pooled is not None:
-            mask = named.get("attention_mask")
+            mask = keywords.get("attention_mask")
             mask = states.new_ones(states.shape[:2]).long() if mask is None else mask
             output.pooler_output = pool(states, pooled, mask)
         return output

@@ -91,8 +91,8 @@ def _batch(probe: Probe) -> Outcome:
 def _order(probe: Probe) -> Outcome:
     """The clips in another order, and of a pair scorer the captions in another one."""
     if isinstance(probe.model, Encoder):
-        turned = probe.scores(probe.clips[::-1], probe.captions)[::-1]
-        again = np.stack([turned[n, probe.shown(n)] for n in range(len(probe.clips))])
+        scores = probe.scores(probe.clips[::-1], probe.captions)[::-1]
+        again = np.stack([scores[n, probe.caption_numbers(n)] for n in range(len(probe.clips))])
         return _verdict(probe, "order", difference(again, probe.clean), "clips in reversed order")
     captions = probe.captions_of(0)
     again = probe.scores(probe.clips[:1], captions[::-1])[:, ::-1]
@@ -120,7 +120,7 @@ def check_reactions(probe: Probe) -> Iterator[Outcome]:
         what = f"all but {BORDER} pixels at the borders turned grey"
         yield _must_react(probe, "pixels", replace(clip, frames=inside), what)
     # Of clips that are another backwards; a fact: a bag of frames is order-blind, and right to be.
-    if moving := [n for n, shown in enumerate(probe.clips) if not np.array_equal(shown.frames, shown.frames[::-1])]:
+    if moving := [n for n, clip in enumerate(probe.clips) if not np.array_equal(clip.frames, clip.frames[::-1])]:
         reversals = {n: replace(probe.clips[n], frames=probe.clips[n].frames[::-1].copy()) for n in moving[:2]}
         change = max(probe.reaction(reversal, n) for n, reversal in reversals.items())
         says = f"sees order: reversed clips differ by {probe.in_units(change):.2g} sd"
@@ -134,18 +134,18 @@ def check_reactions(probe: Probe) -> Iterator[Outcome]:
 
 def _other_clip(probe: Probe) -> Outcome:
     """One clip tells of scores; of plain answers, which most changes leave as they are, it takes several."""
-    exchanged = (replace(probe.other(n), source=clip.source) for n, clip in enumerate(probe.clips))
+    others = (replace(probe.other(n), source=clip.source) for n, clip in enumerate(probe.clips))
     if not probe.model.in_steps or len(probe.clips) < SEVERAL:
-        return _must_react(probe, "clip", next(exchanged), "another clip")
-    for n, clip in enumerate(exchanged):
+        return _must_react(probe, "clip", next(others), "another clip")
+    for n, clip in enumerate(others):
         if probe.reacts(change := probe.reaction(clip, n)):
             return Outcome("clip", "pass", "another clip: answers change", probe.numbers(change))
     says = f"other clips: none of {len(probe.clips)} answers changes, so the model is not given the video"
     return Outcome("clip", "fail", says, {"items": len(probe.clips)})
 
 
-def _must_react(probe: Probe, check: str, changed: ClipFrames, what: str) -> Outcome:
-    change = probe.reaction(changed)
+def _must_react(probe: Probe, check: str, clip: ClipFrames, what: str) -> Outcome:
+    change = probe.reaction(clip)
     state, says = probe.unmoved(f"{what}: scores stay the same, so the model is not given the video")
     if probe.reacts(change):
         state, says = "pass", f"{what}: scores change by {probe.in_units(change):.2g} sd"
@@ -181,12 +181,12 @@ def _wrong_times(probe: Probe) -> Outcome | None:
     if not isinstance(times_told, list) or not 1 < len(times_told) <= len(times):
         return None
     centres = [float(part.mean()) for part in np.array_split(np.array(times), len(times_told))]
-    span, expected = times_told[-1] - times_told[0], centres[-1] - centres[0]
+    span, seconds = times_told[-1] - times_told[0], centres[-1] - centres[0]
     slack = 1.0 if all(time == int(time) for time in times_told) else 0.2  # some families write whole seconds
-    if abs(span - expected) <= slack + 0.1 * expected:
+    if abs(span - seconds) <= slack + 0.1 * seconds:
         return None
-    says = f"the clip's frames lie {expected:.2g} s apart, and the model is told {span:.2g} s"
-    return Outcome("times", "fail", says, {"told_seconds": span, "seconds": expected})
+    says = f"the clip's frames lie {seconds:.2g} s apart, and the model is told {span:.2g} s"
+    return Outcome("times", "fail", says, {"told_seconds": span, "seconds": seconds})
 
 
 def _caption(probe: Probe) -> Outcome:
@@ -214,14 +214,14 @@ def check_frames(probe: Probe, sampled: int) -> Outcome:
     # in the size of the clip, by repeating and cutting pixels
     rows, columns = (np.arange(n) * m // n for n, m in zip(own.shape[:2], foreign.shape[:2], strict=True))
     foreign = foreign[rows][:, columns]
-    seen = {*_shown_places(probe, own, foreign, places)}
-    if len(seen) < len(places):
-        seen.update(_shown_places(probe, foreign, own, [place for place in places if place not in seen]))
-    numbers: dict[str, float] = {"frames": count, "tried": len(places), "seen": len(seen)}
-    if len(seen) == len(places):
+    places_seen = {*_shown_places(probe, own, foreign, places)}
+    if len(places_seen) < len(places):
+        places_seen.update(_shown_places(probe, foreign, own, [place for place in places if place not in places_seen]))
+    numbers: dict[str, float] = {"frames": count, "tried": len(places), "seen": len(places_seen)}
+    if len(places_seen) == len(places):
         says = f"{count} frames asked for and handed over; all {len(places)} tried show"
         return Outcome("frames", "pass", says, numbers)
-    dark = ", ".join(str(place) for place in places if place not in seen)
+    dark = ", ".join(str(place) for place in places if place not in places_seen)
     says = f"{count} frames are handed over, and what frame {dark} shows changes nothing"
     return Outcome("frames", *probe.unmoved(says, may_be_small=True), numbers)
 
@@ -233,11 +233,11 @@ def _shown_places(probe: Probe, still: np.ndarray, other: np.ndarray, places: Se
         return probe.scores([replace(probe.clips[0], frames=frames)], probe.captions_of(0))
 
     frames = np.repeat(still[None], len(probe.clips[0].frames), 0)
-    unchanged = scores(frames)
+    before = scores(frames)
     for place in places:
-        changed = frames.copy()
-        changed[place] = other
-        if difference(unchanged, scores(changed)) > 0:
+        new_frames = frames.copy()
+        new_frames[place] = other
+        if difference(before, scores(new_frames)) > 0:
             yield place
 
 
@@ -302,8 +302,8 @@ def _longest(probe: Probe, texts: Sequence[str]) -> Outcome | None:
     change = _word_shows(probe, short, short)
     if change <= probe.noise:
         # A model that looks for a few words takes any other word calmly: the one before the last must show.
-        told = probe.model.in_steps or probe.model.truncated_texts([short])
-        if told or _word_shows(probe, short, short, place=-2) <= probe.noise:
+        is_told = probe.model.in_steps or probe.model.truncated_texts([short])
+        if is_told or _word_shows(probe, short, short, place=-2) <= probe.noise:
             return None
         says = "another last word of a caption changes nothing, unlike the one before: is the last one cut?"
         return Outcome("ends", *probe.unmoved(says, may_be_small=True), probe.numbers(change))
@@ -360,11 +360,11 @@ def check_channels(probe: Probe) -> Outcome:
     scores = probe.own_scores(clips)
     if not is_testable(probe.clean) or not is_testable(scores):
         return Outcome("channels", "fact", "not tested: it takes three items with scores")
-    exchanged = _gain(probe, scores)
-    change = exchanged - _gain(probe, probe.clean)
+    gains = _gain(probe, scores)
+    change = gains - _gain(probe, probe.clean)
     p_value = sign_flip(change)
     numbers = {"change_sd": probe.in_units(float(change.mean())), "p_value": p_value, "items": len(clips)}
-    if change.mean() > 0 and p_value < LEVEL and exchanged.mean() > 0 and sign_flip(exchanged) < LEVEL:
+    if change.mean() > 0 and p_value < LEVEL and gains.mean() > 0 and sign_flip(gains) < LEVEL:
         says = f"true captions win by {numbers['change_sd']:.2g} sd more once red and blue are exchanged"
         says = f"{says} (p = {p_value:.3g}): are the channels in the wrong order?"
         return Outcome("channels", "fail" if p_value < EXCHANGED else "doubt", says, numbers)
@@ -378,14 +378,14 @@ def is_testable(scores: np.ndarray) -> bool:
     return scores.shape[0] >= 3 and scores.shape[1] >= 2 and bool(np.isfinite(scores).all())
 
 
-def _gain(probe: Probe, shown: np.ndarray) -> np.ndarray:
+def _gain(probe: Probe, rows: np.ndarray) -> np.ndarray:
     """By how much each clip's own caption beats the mean of the others that it was scored with: float64[n]."""
-    n = len(shown)
+    n = len(rows)
     scores = np.full((n, n), np.nan)
     for row in range(n):
-        scores[row, probe.shown(row)] = shown[row]
-    centred = scores - np.nanmean(scores, axis=0, keepdims=True)
-    return np.array([centred[row, row] - np.nanmean(np.delete(centred[row], row)) for row in range(n)])
+        scores[row, probe.caption_numbers(row)] = rows[row]
+    above_mean = scores - np.nanmean(scores, axis=0, keepdims=True)
+    return np.array([above_mean[row, row] - np.nanmean(np.delete(above_mean[row], row)) for row in range(n)])
 
 
 HEIGHT, WIDTH = 240, 320  # what is shown of each golden clip: its middle
@@ -422,17 +422,17 @@ def check_pictures(probe: Probe, source: ModelSource) -> Outcome:
     """
     untested = "not tested: the model's processor gives no pixels to compare with"
     has_pixels = source.config and network_of(probe.model) is not None
-    if not has_pixels or (loaded := _reference(source)) is None:
+    if not has_pixels or (own_processor := _reference(source)) is None:
         return Outcome("pictures", "fact", untested)
-    reference, normalises = loaded
+    reference, normalises = own_processor
     frames = golden_frames(probe.model.frames or min(len(probe.clips[0].frames), 8))
     try:
         arrays = _pixels(probe, frames)
     except ValueError as refused:  # pictures that its processor does not take
         return Outcome("pictures", "fact", f"not tested: the model does not take what is shown: {refused}")
-    expected = reference(frames)
-    same = [array for array in arrays if expected is not None and array.size == expected.size]
-    error = min((_difference(array, expected) for array in same if expected is not None), default=float("inf"))
+    own_pixels = reference(frames)
+    same = [array for array in arrays if own_pixels is not None and array.size == own_pixels.size]
+    error = min((_difference(array, own_pixels) for array in same if own_pixels is not None), default=float("inf"))
     numbers = {"difference_sd": error}
     if error <= CLOSE:
         return Outcome("pictures", "pass", "the pixels are those of the model's own processor", numbers)
@@ -466,13 +466,13 @@ def _pixels(probe: Probe, frames: np.ndarray) -> list[np.ndarray]:
     """What the first layers are given for frames."""
     model = probe.model
     clip = ClipFrames(frames, tuple(map(float, range(len(frames)))), probe.clips[0].source, float(len(frames)))
-    with first_inputs() as (shown, _):
+    with first_inputs() as (inputs, _):
         if isinstance(model, Encoder):
             model.encode_prepared([model.prepare(clip)])
         else:
             captions, arguments = probe.items.get(0, (probe.captions_of(0)[:1], {}))  # some show a frame with each
             model.score(clip, captions, **arguments)
-    arrays = list(shown.values())
+    arrays = list(inputs.values())
     # Convolutions over time have the channels before the frames, processors the frames before the channels.
     return [*arrays, *(array.swapaxes(1, 2) for array in arrays if array.ndim == 5)]
 
@@ -511,10 +511,10 @@ def _reference(source: ModelSource) -> tuple[Callable[[np.ndarray], np.ndarray |
     return pixels, bool(getattr(own, "do_normalize", True) and changes)
 
 
-def _difference(pixels: np.ndarray, expected: np.ndarray) -> float:
+def _difference(pixels: np.ndarray, own_pixels: np.ndarray) -> float:
     """The root of the mean squared difference, in standard deviations of what is expected."""
-    change = pixels.ravel() - expected.ravel()
-    return float(np.sqrt(np.mean(change**2)) / max(float(expected.std()), 1e-9))
+    change = pixels.ravel() - own_pixels.ravel()
+    return float(np.sqrt(np.mean(change**2)) / max(float(own_pixels.std()), 1e-9))
 
 
 def _fits(

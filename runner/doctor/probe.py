@@ -35,7 +35,7 @@ class Probe:
     counts: RunCounts = field(default_factory=RunCounts)
     # Place of a clip -> where a model is asked about all candidates at once: these, and what else decides the prompt.
     items: dict[int, tuple[Sequence[str], dict[str, Any]]] = field(default_factory=dict)
-    computed: dict[tuple[object, ...], np.ndarray] = field(default_factory=dict)  # what the model said of them
+    scores_of: dict[tuple[object, ...], np.ndarray] = field(default_factory=dict)  # what the model said of them
 
     def scores(
         self, clips: Sequence[ClipFrames], captions: Sequence[str], *, position: int = 0, again: bool = False
@@ -74,9 +74,9 @@ class Probe:
     def _once(self, key: tuple[object, ...], again: bool, compute: Callable[[], np.ndarray]) -> np.ndarray:
         if again:
             return compute()
-        if key not in self.computed:
-            self.computed[key] = compute()
-        return self.computed[key]
+        if key not in self.scores_of:
+            self.scores_of[key] = compute()
+        return self.scores_of[key]
 
     def videos(self, clips: Sequence[ClipFrames]) -> np.ndarray:
         """Rows of clips, of an encoder."""
@@ -105,14 +105,14 @@ class Probe:
             return "doubt", f"{says}; or its plain answers, without probabilities, are too coarse to show it"
         return "doubt" if may_be_small and self.half else "fail", says
 
-    def shown(self, n: int) -> list[int]:
+    def caption_numbers(self, n: int) -> list[int]:
         """The numbers of the captions that clip `n` is scored with, the true one first."""
         others = len(self.captions) if isinstance(self.model, Encoder) else CAPTIONS_A_CLIP
         return [(n + k) % len(self.captions) for k in range(min(others, len(self.captions)))]
 
     def captions_of(self, n: int) -> list[str]:
         """The captions that clip `n` is scored with, the true one first."""
-        return [self.captions[k] for k in self.shown(n)]
+        return [self.captions[k] for k in self.caption_numbers(n)]
 
     @cached_property
     def clean(self) -> np.ndarray:
@@ -123,7 +123,7 @@ class Probe:
         """The scores of every clip, or of what it became, with `captions_of` it: float64[n, k]."""
         if isinstance(self.model, Encoder):
             matrix = self.scores(clips, self.captions)
-            return np.stack([matrix[n, self.shown(n)] for n in range(len(clips))])
+            return np.stack([matrix[n, self.caption_numbers(n)] for n in range(len(clips))])
         return np.concatenate([self._own_row(clip, n) for n, clip in enumerate(clips)])
 
     def _own_row(self, clip: ClipFrames, n: int) -> np.ndarray:
@@ -163,9 +163,9 @@ class Probe:
                 return other
         return replace(clip, frames=255 - clip.frames)
 
-    def reaction(self, changed: ClipFrames, n: int = 0) -> float:
-        """By how much the scores of clip `n` change when the model is given `changed` in its place."""
-        return difference(self._own_row(changed, n), self.clean[n : n + 1])
+    def reaction(self, new_clip: ClipFrames, n: int = 0) -> float:
+        """By how much the scores of clip `n` change when the model is given `new_clip` in its place."""
+        return difference(self._own_row(new_clip, n), self.clean[n : n + 1])
 
     @property
     def _size(self) -> float:

@@ -52,19 +52,19 @@ class SelfTest:
         return [verdict for verdict in self.verdicts if verdict.state == state]
 
     @classmethod
-    def from_dict(cls, stored: Mapping[str, Json]) -> "SelfTest":
+    def from_dict(cls, entry: Mapping[str, Json]) -> "SelfTest":
         """A self-test from what `dataclasses.asdict` made of it."""
-        return cls(**{**stored, "verdicts": tuple(Outcome(**verdict) for verdict in stored["verdicts"])})
+        return cls(**{**entry, "verdicts": tuple(Outcome(**verdict) for verdict in entry["verdicts"])})
 
     def record(self, accepted: Collection[str]) -> JsonObject:
         """What `run.json` says of it; `accepted` are the names of `--accept`."""
         if self.exempt:
             return {"exempt": self.exempt}
-        failed = [verdict.check for verdict in self.of("fail")]
+        failed_checks = [verdict.check for verdict in self.of("fail")]
         return {
-            "passed": not failed,
-            "failed": failed,
-            "accepted": sorted(set(failed) & set(accepted)),
+            "passed": not failed_checks,
+            "failed": failed_checks,
+            "accepted": sorted(set(failed_checks) & set(accepted)),
             "doubtful": [verdict.check for verdict in self.of("doubt")],
             "items": self.items,
             "seconds": round(self.seconds, 2),
@@ -85,9 +85,9 @@ def accepted_checks(option: str | Sequence[str]) -> tuple[str, ...]:
 
 def refuse(test: SelfTest, model: str, accepted: Collection[str]) -> None:
     """Stops a run whose model failed. Raises VideoContrastError: a check failed that was not accepted."""
-    if failed := [verdict for verdict in test.of("fail") if verdict.check not in accepted]:
-        names = ",".join(verdict.check for verdict in failed)
-        reasons = "; ".join(f"{verdict.check}: {verdict.says}" for verdict in failed)
+    if failures := [verdict for verdict in test.of("fail") if verdict.check not in accepted]:
+        names = ",".join(verdict.check for verdict in failures)
+        reasons = "; ".join(f"{verdict.check}: {verdict.says}" for verdict in failures)
         raise VideoContrastError(
             f"{model} failed the self-test, nothing was scored ({reasons}); `video-contrast doctor {model}` shows all "
             f"checks. If this is how the model is meant to be, give --accept {names}"

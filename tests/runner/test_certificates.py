@@ -107,7 +107,7 @@ def test_every_planted_fault_fails(family: str, tmp_path: Path, monkeypatch: pyt
         own = probes.setdefault(
             str(run.job.dataset.fingerprints), make(runs["run"] if run.job is runs["run"].job else run)
         )
-        return replace(own, model=run.model, computed={})
+        return replace(own, model=run.model, scores_of={})
 
     monkeypatch.setattr(self_test, "loaded_run", loaded)
     monkeypatch.setattr(self_test, "make_probe", probed)
