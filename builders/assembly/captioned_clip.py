@@ -20,7 +20,7 @@ from video_contrast.options import Range
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.perturbations.contrast.generate import DOUBTFUL
 from video_contrast.rows import RetrievalRow, retrieval_row
-from video_contrast.seeds import Streams
+from video_contrast.seeds import stream
 from video_contrast.storage.set_folder import Facts
 
 CaptionChoice = Literal["eligible", "base"]
@@ -82,11 +82,11 @@ class CaptionedClip:
         """Everything that is known to be true of the clip, normalised for comparison."""
         return {normal(text) for text in (*self.captions, *self.siblings)}
 
-    def caption_order(self, seed: int, streams: Streams) -> list[int]:
+    def caption_order(self, seed: int) -> list[int]:
         """The seeded order in which the captions are tried; the first is the base caption of every config."""
         if len(self.captions) == 1:
             return [0]
-        return [int(n) for n in streams.at(seed, "captions", self.id).permutation(len(self.captions))]
+        return [int(n) for n in stream(seed, "captions", self.id).permutation(len(self.captions))]
 
     def columns(self) -> ClipSpan:
         """Returns the columns of a row that name its clip."""
@@ -248,8 +248,7 @@ def rounds(
     clips: Sequence[CaptionedClip], options: ContrastSetOptions, finished_ids: Container[str]
 ) -> Iterator[list[Attempt]]:
     """Yields a caption of each clip, in their seeded order, a round; clips of `finished_ids` are in no further one."""
-    streams = Streams()
-    orders = {clip.id: clip.caption_order(options.seed, streams) for clip in clips}
+    orders = {clip.id: clip.caption_order(options.seed) for clip in clips}
     for rank in range(1 if options.caption == "base" else max(map(len, orders.values()), default=0)):
         open_clips = (clip for clip in clips if clip.id not in finished_ids and rank < len(clip.captions))
         if attempts := [Attempt(clip, orders[clip.id][rank]) for clip in open_clips]:

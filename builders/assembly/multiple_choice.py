@@ -19,6 +19,7 @@ from video_contrast.seeds import Streams
 
 CANDIDATES = 5  # appendix D: one positive and four negatives
 KIND = "contrast"  # of negatives of which nothing more is said
+_streams = Streams()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +47,18 @@ def random_items(
         raise UsageError(f"an item needs at least 2 candidates, not {candidates}")
     if twice := [name for name, n in Counter(clip.id for clip in clips).items() if n > 1]:
         raise UsageError(f"two clips have the id {twice[0]!r}; ids must be unique within a split")
-    streams = Streams()
     pools: dict[str, list[int]] = defaultdict(list)
     for number, clip in enumerate(clips):
         pools[clip.pool].append(number)
     items: list[RandomItem] = []
     counts = Counter({"built": 0})
     for clip in clips:
-        distractors = _distractors(clip, clips, pool=pools[clip.pool], count=candidates - 1, seed=seed, streams=streams)
+        distractors = _distractors(clip, clips, pool=pools[clip.pool], count=candidates - 1, seed=seed)
         if distractors is None:
             counts["too_few_other_videos"] += 1
             continue
-        base = clip.captions[clip.caption_order(seed, streams)[0]]
-        slots, contrast_place = _slots(clip, candidates, seed, streams)
+        base = clip.captions[clip.caption_order(seed)[0]]
+        slots, contrast_place = _slots(clip, candidates, seed)
         items.append(RandomItem(clip, base, distractors=tuple(distractors), slots=slots, contrast_place=contrast_place))
         counts["built"] += 1
     return items, counts
@@ -111,13 +111,13 @@ def contrasts_only_row(
     clip: CaptionedClip, true: str, contrasts: Sequence[Edit], kind: str, *, seed: int = 0
 ) -> MultipleChoiceRow:
     """The row whose negatives are all contrasts, at seeded places; none is random. `kind`: theirs, of `rows.KINDS`."""
-    slots, _ = _slots(clip, len(contrasts) + 1, seed, Streams())
+    slots, _ = _slots(clip, len(contrasts) + 1, seed)
     item = RandomItem(clip, true, distractors=tuple(edit.text for edit in contrasts), slots=slots, contrast_place=0)
     return _row(item, item.distractors, dict(enumerate(contrasts)), kind=kind)
 
 
-def _slots(clip: CaptionedClip, candidates: int, seed: int, streams: Streams) -> tuple[tuple[int, ...], int]:
-    rng = streams.at(seed, "slots", clip.id)
+def _slots(clip: CaptionedClip, candidates: int, seed: int) -> tuple[tuple[int, ...], int]:
+    rng = _streams.at(seed, "slots", clip.id)
     return tuple(int(n) for n in rng.permutation(candidates)), int(rng.integers(candidates - 1))
 
 
@@ -138,13 +138,13 @@ def _row(
 
 
 def _distractors(
-    clip: CaptionedClip, clips: Sequence[CaptionedClip], pool: Sequence[int], count: int, seed: int, streams: Streams
+    clip: CaptionedClip, clips: Sequence[CaptionedClip], pool: Sequence[int], count: int, seed: int
 ) -> list[str] | None:
     """`count` captions of other videos of the pool, or None where there are not so many."""
     true_texts = clip.truths()
     videos = {clip.cluster}
     distractors: list[str] = []
-    rng = streams.at(seed, "distractors", clip.id)
+    rng = _streams.at(seed, "distractors", clip.id)
 
     def take(other: CaptionedClip, number: int) -> None:
         text = other.captions[number % len(other.captions)]

@@ -18,7 +18,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, is_safe_relative
 from video_contrast.perturbations.contrast.edit import difference
 from video_contrast.perturbations.contrast.judge_votes import ContrastVote
-from video_contrast.seeds import Streams, digest
+from video_contrast.seeds import digest
 
 PAGE, TICKS = "review.html", "review.tsv"
 LEAST = 0.2  # probability of a contrast that is shown, whatever the quality of the build
@@ -101,7 +101,6 @@ def ticked_contrasts(ticks: Sequence[Tick], clips: Sequence[CaptionedClip], *, s
     `seed`: decides the base caption of a clip, which is counted.
     """
     contrasts = ClipContrasts(clips=len(clips))
-    streams = Streams()
     tick_of: dict[tuple[str, str], Tick] = {}
     for tick in ticks:
         if tick.vote == "yes":
@@ -112,7 +111,7 @@ def ticked_contrasts(ticks: Sequence[Tick], clips: Sequence[CaptionedClip], *, s
             own = [(n, tick_of[key]) for n, key in enumerate(keys) if key in tick_of]
             if own and clip.id not in contrasts.edits:
                 index, tick = own[0]
-                contrasts.base += index == clip.caption_order(seed, streams)[0]
+                contrasts.base += index == clip.caption_order(seed)[0]
                 contrasts.edits[clip.id] = (index, [difference(clip.captions[index], tick.contrast, "review")])
     contrasts.reasons.update({"edited": len(contrasts.edits), "not_ticked": len(clips) - len(contrasts.edits)})
     return contrasts

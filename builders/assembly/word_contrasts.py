@@ -143,11 +143,10 @@ class WordContrasts(WordProposals):
             self.record |= variety_facts(Counter((proposal.unit, proposal.other) for proposal in choices))
         reasons = _of_candidates(all_proposals.reasons)
         contrasts = ClipContrasts(clips=len(clips), reasons=reasons, candidates=self._candidates)
-        streams = Streams()
         for clip in clips:
             if (proposal := proposal_of.get(clip.id)) is not None:
                 contrasts.edits[clip.id] = (proposal.index, [proposal.edit()])
-                base = clip.caption_order(self.options.seed, streams)[0]
+                base = clip.caption_order(self.options.seed)[0]
                 contrasts.base += any(proposal.index == base for proposal in all_proposals.proposals[clip.id])
         if is_writer() and proposal_of:
             note(
@@ -269,7 +268,7 @@ class KindContrasts:
     def contrast_clips(self, clips: Sequence[CaptionedClip]) -> ClipContrasts:
         """Makes one contrast for as many of the clips as can be evened."""
         streams, seed = Streams(), self.options.seed
-        base = {clip.id: clip.caption_order(seed, streams)[0] for clip in clips}
+        base = {clip.id: clip.caption_order(seed)[0] for clip in clips}
         proposals_of: dict[str, list[kinds.Candidate]] = {}
         for part in spread(partial(_propose, self.kind), clips, num_proc=self.options.num_proc):
             proposals_of.update(part)

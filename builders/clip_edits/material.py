@@ -21,7 +21,6 @@ from video_contrast.builders.assembly.captioned_clip import CaptionedClip, norma
 from video_contrast.errors import UsageError
 from video_contrast.options import Range
 from video_contrast.perturbations.english import parse_one
-from video_contrast.seeds import Streams
 from video_contrast.video import Clip, Segment, footage_of, pause
 
 FRAMES = 16
@@ -143,7 +142,7 @@ class SourceClip:
     @cached_property
     def captions(self) -> tuple[str, ...]:
         """Its captions in their seeded order, as they stand inside a sentence; those without a word left out."""
-        order = self.source.caption_order(self.seed, Streams())
+        order = self.source.caption_order(self.seed)
         clauses = dict.fromkeys(clause(self.source.captions[n]) for n in order)
         return tuple(text for text in clauses if any(letter.isalnum() for letter in text))
 

@@ -11,7 +11,6 @@ from video_contrast.builders.assembly.captioned_clip import CaptionedClip, norma
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.rows import validate_rows
-from video_contrast.seeds import Streams
 
 
 def clip(name: str, *captions: str, cluster: str = "", pool: str = "") -> CaptionedClip:
@@ -111,7 +110,7 @@ def test_all_negatives_may_be_contrasts():
 
 
 def test_captions_are_tried_in_an_order_of_their_own():
-    orders = {tuple(clip(f"v{n}", *"abcd").caption_order(0, Streams())) for n in range(200)}
+    orders = {tuple(clip(f"v{n}", *"abcd").caption_order(0)) for n in range(200)}
     assert len(orders) == 24  # all orders of four captions turn up
 
 
