@@ -78,27 +78,31 @@ class _ParsedSplit:
     costs: Mapping[str, float]
 
 
+@dataclass(frozen=True)
+class CaptionEdits:
+    """Which edits of captions are distractors."""
+
+    kinds: Sequence[str] = KINDS  # of `KINDS`
+    quality: str | float = 0.5  # least probability that a reader finds one of a verb or thing natural and surely false
+    generator: CaptionGenerator | None = None  # what proposes verbs; None: the lexicon
+
+
 @parse_cache()
 def caption_options(
-    rows: Mapping[int, MultipleChoiceRow],
-    others: Mapping[int, Sequence[str]],
-    *,
-    kinds: Sequence[str] = KINDS,
-    quality: str | float = 0.5,
-    generator: CaptionGenerator | None = None,
+    rows: Mapping[int, MultipleChoiceRow], others: Mapping[int, Sequence[str]], edits: CaptionEdits
 ) -> Options:
     """Edits of true captions that no other caption of the clip speaks for.
 
-    `rows`: number -> row, of captions. `others`: number -> other true captions of its clip. `kinds, quality,
-    generator`: as of `repair`. Raises NotEnglish: the captions are of another language.
+    `rows`: number -> row, of captions. `others`: number -> other true captions of its clip. Raises NotEnglish: the
+    captions are of another language.
     """
     true = {at: row["candidates"][row["label"]] for at, row in rows.items()}
     options: dict[int, list[NewDistractor]] = defaultdict(list)
     clips = [ClipCaptions(str(at), [text], others.get(at, ())) for at, text in true.items()]
-    for kind in (kind for kind in JUDGED if kind in kinds):
-        proposer = generator if kind == "verb" else None
-        proposed = propose(clips, load_counts(), kind=kind, quality=quality, generator=proposer)
-        name = "object" if kind == "object" else "verb_lexical" if generator is None else "verb_model"
+    for kind in (kind for kind in JUDGED if kind in edits.kinds):
+        proposer = edits.generator if kind == "verb" else None
+        proposed = propose(clips, load_counts(), kind=kind, quality=edits.quality, generator=proposer)
+        name = "object" if kind == "object" else "verb_lexical" if edits.generator is None else "verb_model"
         for clip, of_clip in proposed.proposals.items():
             for proposal in of_clip:
                 probability = min(max(proposal.probability, 0.01), 0.99)
@@ -108,7 +112,7 @@ def caption_options(
     sentences = dict(zip(texts, parse(texts), strict=True))
     for at, text in true.items():
         other_captions = [sentences[other] for other in others.get(at, ())]
-        for rule in (rule for rule in RULES if rule in kinds and not unfit(text)):
+        for rule in (rule for rule in RULES if rule in edits.kinds and not unfit(text)):
             for by_rule in proposals(rule, [sentences[text]], load_lexicon(), other_captions):
                 edit = by_rule.contrast.as_edit("rules").row()
                 options[at].append(NewDistractor(by_rule.contrast.text, _RULE_ODDS, rule, edit))

@@ -19,9 +19,8 @@ from video_contrast.audit.blind_audit import accuracy_facts, audited_items
 from video_contrast.audit.blind_models import audited_negatives, too_few
 from video_contrast.audit.even_choice import DistractorPlace, NewDistractor, choose, won_blind
 from video_contrast.audit.item_checks import clip_of, plain
-from video_contrast.audit.new_distractors import KINDS, answer_options, caption_options
+from video_contrast.audit.new_distractors import KINDS, CaptionEdits, answer_options, caption_options
 from video_contrast.errors import UsageError, check_names
-from video_contrast.perturbations.contrast.generators.base import CaptionGenerator
 from video_contrast.perturbations.english.language import require_english
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import stream
@@ -54,19 +53,16 @@ class Repair:
 
 def repair(
     rows: Sequence[MultipleChoiceRow],
+    edits: CaptionEdits = CaptionEdits(),
     *,
-    kinds: Sequence[str] = KINDS,
-    quality: str | float = 0.5,
-    generator: CaptionGenerator | None = None,
-    seed: int = 0,
+    seed: int = 0,  # noqa: B008  frozen
 ) -> Repair:
     """Repairs a split of a multiple-choice set; the same rows give the same repair.
 
-    `kinds`: of edits of captions, of `KINDS`. `quality`: least probability that a reader finds an edit of a verb or a
-    thing natural and surely false. `generator`: what proposes verbs; None: the lexicon. Raises UsageError: pairs, or
-    too few items to cross-validate a blind model; NotEnglish: the candidates are of another language.
+    Raises UsageError: pairs, or too few items to cross-validate a blind model; NotEnglish: the candidates are of
+    another language.
     """
-    check_names("kind of edit", kinds, KINDS)
+    check_names("kind of edit", edits.kinds, KINDS)
     if any(row.get("group") for row in rows):
         raise UsageError("pairs cannot be repaired: the candidates of a group are true of one of its clips each")
     texts = chain.from_iterable((row.get("question") or "", *row["candidates"]) for row in rows)
@@ -83,7 +79,7 @@ def repair(
     rest = {at: row for at, row in to_repair.items() if at not in edited}
     options = answer_options(rest, rows, seed=seed) if rest else {}
     if edited:
-        options |= caption_options(edited, others, kinds=kinds, quality=quality, generator=generator)
+        options |= caption_options(edited, others, edits)
     places = [place for at in staying for place in _places(at, rows[at], at in won, faults[at], options.get(at, []))]
     drawn: dict[int, list[NewDistractor | None]] = defaultdict(list)
     for place, option in zip(places, choose(places, seed), strict=True):

@@ -11,14 +11,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from video_contrast.audit.new_distractors import KINDS
+from video_contrast.audit.new_distractors import CaptionEdits
 from video_contrast.audit.records import XrayRecord
 from video_contrast.audit.repair import Repair, repair
 from video_contrast.audit.xray import certificate, xray
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import sha256, write_bytes
 from video_contrast.hub_cards import write_card
-from video_contrast.perturbations.contrast.generators.base import CaptionGenerator
 from video_contrast.reports.annotate.blind_reading import Pair, merge, results, write_pairs
 from video_contrast.reports.xray import write_xray
 from video_contrast.reports.xray_sources import XraySource, open_sources
@@ -26,7 +25,6 @@ from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import stream
 from video_contrast.storage import SetDraft
 from video_contrast.storage.errata import CORRECTED, Errata, Erratum, corrected, write_errata
-from video_contrast.storage.table_columns import TableColumns
 
 CONFIG = "repaired"
 _REASONS = {"identical candidates": "repeats", "a repeated id": "repeats"}  # faults of rows that are no items
@@ -37,21 +35,17 @@ _NEGATIVES = (
 
 
 def write_repair(
-    source: XraySource, path: Path, output: Path, *, columns: TableColumns, kinds: Sequence[str] = KINDS,
-    quality: str | float = "all", generator: CaptionGenerator | None = None, sample: int = 60,
-    votes: Sequence[Path] = (), seed: int = 0,
+    source: XraySource, output: Path, edits: CaptionEdits, *, sample: int = 60, votes: Sequence[Path] = (),
+    seed: int = 0,
 ) -> tuple[dict[str, XrayRecord], str]:  # fmt: skip
     """Repairs a set and writes all of it; returns the X-rays before and after, and what was done in one sentence.
 
-    `source`: what `open_sources` read with these columns. Readers see a `sample` of the old distractors, and as many
-    new ones; without `votes`, files of these readers, the card says "not read". Other arguments are those of `repair`.
+    `source`: of `open_sources`. Readers see a `sample` of the old distractors, and as many new ones; without `votes`,
+    files of these readers, the card says "not read". Other arguments are those of `repair`.
     Raises UsageError: pairs, too few items, or no `Errata` where votes are given; VideoContrastError: the file with the
     errata applied reads otherwise than the repaired rows.
     """
-    repairs = {
-        split: repair(rows, kinds=kinds, quality=quality, generator=generator, seed=seed)
-        for split, rows in source.splits.items()
-    }
+    repairs = {split: repair(rows, edits, seed=seed) for split, rows in source.splits.items()}
     kept = {split: of_split.rows for split, of_split in repairs.items() if of_split.rows}
     done = Counter[str]()
     for of_split in repairs.values():
@@ -61,11 +55,11 @@ def write_repair(
         raise UsageError(f"{source.name}: no item stays ({why}): no distractor that would not tell is known for any")
     split = "test" if "test" in kept else next(iter(kept))
     before, after = xray(source.splits, split=split, seed=seed), xray(kept, split=split, seed=seed)
-    before["source"] = {"read": str(path), "guesses": source.guesses, "left_out": source.left_out}
-    after["source"] = {"read": str(path), "guesses": [], "left_out": {}}  # all of its rows are items
+    before["source"] = {"read": str(source.path), "guesses": source.guesses, "left_out": source.left_out}
+    after["source"] = {"read": str(source.path), "guesses": [], "left_out": {}}  # all of its rows are items
     records = {f"{source.name} before": before, f"{source.name} after": after}
-    errata = _errata(source, repairs, path, columns)
-    authors = _authors(errata, path, columns, kept)
+    errata = _errata(source, repairs)
+    authors = _authors(errata, source, kept)
     draft = SetDraft(output, "repair")
     draft.add(CONFIG, kept, {
         "negatives": _NEGATIVES,
@@ -80,9 +74,12 @@ def write_repair(
     draft.record["facts"] = {
         "summary": f"{source.name} with new distractors where a model won without the video.",
         "seed": seed,
-        "options": {"kinds": list(kinds), "quality": quality, "generator": generator.name if generator else "lexicon"},
+        "options": {
+            "kinds": list(edits.kinds), "quality": edits.quality,
+            "generator": edits.generator.name if edits.generator else "lexicon",
+        },
         "checks": {"new distractors read by people": read},
-    }
+    }  # fmt: skip
     write_card(draft.save())
     write_errata(errata, output / "errata.json")
     if authors is not None:
@@ -95,9 +92,9 @@ def write_repair(
     return records, summary
 
 
-def _errata(source: XraySource, repairs: Mapping[str, Repair], path: Path, columns: TableColumns) -> Errata:
+def _errata(source: XraySource, repairs: Mapping[str, Repair]) -> Errata:
     """What differs from the authors' file; where the set is no file, rows are counted in each split."""
-    entries = []
+    entries, path, columns = [], source.path, source.columns
     for split, of_split in repairs.items():
         numbers = source.table.numbers[split] if source.table else range(len(source.splits[split]))
         for change in of_split.changes:
@@ -111,15 +108,14 @@ def _errata(source: XraySource, repairs: Mapping[str, Repair], path: Path, colum
     return Errata(file, digest, names, tuple(entries), columns.encoding, columns.delimiter)
 
 
-def _authors(
-    errata: Errata, path: Path, columns: TableColumns, kept: Mapping[str, Sequence[MultipleChoiceRow]]
-) -> bytes | None:
+def _authors(errata: Errata, source: XraySource, kept: Mapping[str, Sequence[MultipleChoiceRow]]) -> bytes | None:
     """The authors' file with the errata applied, read again to see that it says the same; None for other formats."""
+    path = source.path
     if not errata.file or path.suffix.lower() not in CORRECTED:
         return None
     content = corrected(errata, path)
     with tempfile.TemporaryDirectory() as folder:
-        [read] = open_sources(str(write_bytes(Path(folder) / path.name, content)), columns=columns, strict=True)
+        [read] = open_sources(str(write_bytes(Path(folder) / path.name, content)), columns=source.columns, strict=True)
     for split, rows in kept.items():
         both = zip(rows, read.splits.get(split, ()), strict=True)
         for row, again in both:

@@ -31,6 +31,8 @@ class XraySource:
     folder: SetFolder | None = None  # where the set lies, if it is one of ours with a record; its config is `config`
     config: str = ""
     table: PlainTable | None = None  # that it was read from, where it was one
+    path: Path = Path()  # of what was read
+    columns: TableColumns = field(default_factory=TableColumns)  # that the user names
 
 
 def open_sources(
@@ -55,6 +57,7 @@ def open_sources(
     else:
         raise UsageError(f"no such file, folder or data set of the Hub: {what}")
     for source in sources:
+        source.path, source.columns = path, columns or source.columns
         kinds = {kind for rows in source.splits.values() for row in rows for kind in row["kinds"]}
         for name, rows in source.splits.items():
             if against == "all":
