@@ -79,7 +79,7 @@ class _ParsedSplit:
 
 
 @dataclass(frozen=True)
-class CaptionEdits:
+class DistractorEdits:
     """Which edits of captions are distractors."""
 
     kinds: Sequence[str] = KINDS  # of `KINDS`
@@ -89,7 +89,7 @@ class CaptionEdits:
 
 @parse_cache()
 def caption_options(
-    rows: Mapping[int, MultipleChoiceRow], others: Mapping[int, Sequence[str]], edits: CaptionEdits
+    rows: Mapping[int, MultipleChoiceRow], others: Mapping[int, Sequence[str]], edits: DistractorEdits
 ) -> Options:
     """Edits of true captions that no other caption of the clip speaks for.
 

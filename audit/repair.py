@@ -19,7 +19,7 @@ from video_contrast.audit.blind_audit import accuracy_facts, audited_items
 from video_contrast.audit.blind_models import audited_negatives, too_few
 from video_contrast.audit.even_choice import DistractorPlace, NewDistractor, choose, won_blind
 from video_contrast.audit.item_checks import clip_of, plain
-from video_contrast.audit.new_distractors import KINDS, CaptionEdits, answer_options, caption_options
+from video_contrast.audit.new_distractors import KINDS, DistractorEdits, answer_options, caption_options
 from video_contrast.errors import UsageError, check_names
 from video_contrast.perturbations.english.language import require_english
 from video_contrast.rows import MultipleChoiceRow
@@ -53,9 +53,9 @@ class Repair:
 
 def repair(
     rows: Sequence[MultipleChoiceRow],
-    edits: CaptionEdits = CaptionEdits(),
+    edits: DistractorEdits = DistractorEdits(),  # noqa: B008  frozen
     *,
-    seed: int = 0,  # noqa: B008  frozen
+    seed: int = 0,
 ) -> Repair:
     """Repairs a split of a multiple-choice set; the same rows give the same repair.
 

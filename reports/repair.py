@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from video_contrast.audit.new_distractors import CaptionEdits
+from video_contrast.audit.new_distractors import DistractorEdits
 from video_contrast.audit.records import XrayRecord
 from video_contrast.audit.repair import Repair, repair
 from video_contrast.audit.xray import certificate, xray
@@ -35,7 +35,7 @@ _NEGATIVES = (
 
 
 def write_repair(
-    source: XraySource, output: Path, edits: CaptionEdits, *, sample: int = 60, votes: Sequence[Path] = (),
+    source: XraySource, output: Path, edits: DistractorEdits, *, sample: int = 60, votes: Sequence[Path] = (),
     seed: int = 0,
 ) -> tuple[dict[str, XrayRecord], str]:  # fmt: skip
     """Repairs a set and writes all of it; returns the X-rays before and after, and what was done in one sentence.

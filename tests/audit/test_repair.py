@@ -10,7 +10,7 @@ import pytest
 from own_captions import CAPTIONS
 
 from video_contrast.audit.even_choice import DistractorPlace, NewDistractor, choose
-from video_contrast.audit.new_distractors import CaptionEdits
+from video_contrast.audit.new_distractors import DistractorEdits
 from video_contrast.audit.repair import repair
 from video_contrast.audit.xray import xray
 from video_contrast.cli import main
@@ -101,12 +101,12 @@ class Ignores:
 
 
 def test_a_model_may_propose_the_verbs_and_kinds_may_be_named():
-    result = repair(biased(), CaptionEdits(["verb"], 0.1, Ignores()))
+    result = repair(biased(), DistractorEdits(["verb"], 0.1, Ignores()))
     made = [row["edits"][1 - row["label"]] for row in result.rows if "verb_model" in row["kinds"]]
     assert made and {edit["new"] for edit in made} <= {"washing", "pushing", "painting", "watching"}
     assert {change.kind for change in result.changes if change.new} == {"verb_model"}
     with pytest.raises(UsageError, match="did you mean 'verb'"):
-        repair(biased(), CaptionEdits(["vrb"]))
+        repair(biased(), DistractorEdits(["vrb"]))
 
 
 def test_a_set_that_is_not_won_blind_stays_as_it_is():
