@@ -130,10 +130,14 @@ class Proposal(Contrast):
     clip: str  # id of the clip
     index: int  # which of its captions
     caption: str  # as it is
-    antonym: bool = False  # whether `unit` and `other` are opposites
     features: Features = field(default_factory=dict)  # what the judge reads
     probability: float = 0.0  # that a reader finds it natural and surely false
     generator: str = GENERATOR  # what proposed it: "lexicon", or the name of a model
+
+    @property
+    def antonym(self) -> bool:
+        """Whether `unit` and `other` are opposites."""
+        return "reason opposites" in self.features
 
     def edit(self) -> Edit:
         """The edit as a set's table stores it, with its probability."""
@@ -194,14 +198,13 @@ class ClipProposals:
         *,
         features: Features,
         probability: float,
-        antonym: bool = False,
     ) -> Proposal:
         """Adds an edit of a caption, and returns it. `new`: the words that stand there instead, in lower case."""
         reading = self.clip.readings[index]
         text, start, old, new_words = replaced(reading.caption, start, end, new)
         proposal = Proposal(
-            text, start, old, new_words, unit, other, self.clip.id, index, reading.caption, antonym, features,
-            probability, self._generator,
+            text, start, old, new_words, unit, other, self.clip.id, index, reading.caption, features, probability,
+            self._generator,
         )  # fmt: skip
         self._floor = max(self._floor, min(probability, self._least))
         self.proposals.append(proposal)

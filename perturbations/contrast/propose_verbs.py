@@ -508,7 +508,4 @@ def add_verb(
         between = reading.caption[slot.end : max(slot.end, words[stays].end)]
         end, new = max(slot.end, words[last].end), " ".join(f"{new}{between} {behind}".split())
         other = f"{other} _ {behind}" if behind else other
-    antonym = "reason opposites" in features
-    return proposals.add(
-        index, slot.start, end, unit, new, other, features=features, probability=probability, antonym=antonym
-    )
+    return proposals.add(index, slot.start, end, unit, new, other, features=features, probability=probability)
