@@ -148,8 +148,6 @@ def _misuse(slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> str | Non
 def _written_swaps(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> list[VerbChoice]:
     """The lexicon's written swaps of a verb, in a seeded order that prefers the first ones."""
     choices = list(_swaps(slot, reading, evidence))
-    if len(choices) < 2:
-        return choices
     jitter = _streams.at("written swaps", reading.caption, slot.place).random(len(choices))
     return [choices[n] for n in np.argsort(jitter + np.arange(len(choices)) / 40).tolist()]
 
@@ -179,7 +177,8 @@ def _swaps_in_place(slot: VerbSlot, key: VerbKey, nouns: frozenset[str], evidenc
     tool = _tool(slot, evidence) if slot.frame in ("t", "p") and slot.apart is None else None
     for choice in evidence.result_of(_swaps_of_one_place, key, nouns):
         if not (choice.swap.of_other_unit and slot.rejection_reason) and not (choice.swap.place and behind):
-            yield choice._replace(tail=tool) if tool is not None and choice.swap.is_exchange else choice
+            goes = choice.swap.is_exchange or not choice.swap.keeps
+            yield choice._replace(tail=tool) if tool is not None and goes else choice
 
 
 def _tool(slot: VerbSlot, evidence: Evidence) -> Tail | None:
@@ -401,7 +400,8 @@ def _is_used(tail: Tail, slot: VerbSlot, evidence: Evidence) -> bool:
     if any(action.motion != "-" or action.posture in RESTS for action in actions):
         return False
     category = evidence.category(tail.noun)
-    return tail.preposition == "with" and not any(evidence.lexicon.is_a(category, name) for name in _COMPANY)
+    others = _COMPANY if slot.frame == "t" else (*_COMPANY, "body_part", "garment")  # "lines up with a hat on"
+    return tail.preposition == "with" and not any(evidence.lexicon.is_a(category, name) for name in others)
 
 
 def _moves(choice: VerbChoice, evidence: Evidence) -> bool:
@@ -437,7 +437,7 @@ def _goes_before(tail: Tail, slot: VerbSlot, choice: VerbChoice, evidence: Evide
         return _exchanged_before(tail, swap, evidence)
     if slot.order and swap is not None and choice.frame != "i":
         return False
-    if tail.preposition in _ANYWHERE:
+    if tail.preposition in _ANYWHERE or tail.preposition == "after":
         return True
     own_object = choice.frame == "p" or (swap is not None and swap.phrase)
     if slot.frame == "o" and not own_object and tail.preposition not in ("for", "without"):
