@@ -45,8 +45,8 @@ def sensitivity_figures(runs: Sequence[ConfigRun]) -> list[Plot]:
     colours = {run.model: colour(run.number) for run in runs}
     with drawing(height=2.7, grid="y") as (canvas, axes):
         for model, values in changes.items():
-            scaled = np.clip(values / values.std(), -3, 3)
-            share = 100 * np.histogram(scaled, edges)[0] / len(scaled)
+            deviations = np.clip(values / values.std(), -3, 3)
+            share = 100 * np.histogram(deviations, edges)[0] / len(deviations)
             below = 100 * float((values < 0).mean() + 0.5 * (values == 0).mean())
             axes.stairs(share, edges, color=colours[model], linewidth=1.6, label=f"{model}, {below:.0f} % < 0")
             axes.stairs(share, edges, color=colours[model], fill=True, alpha=0.1)
@@ -107,12 +107,12 @@ def position_figures(runs: Sequence[ConfigRun]) -> list[Plot]:
     with drawing(height=2.7, columns=2, sharex=True, grid="y") as (canvas, (left, right)):
         for run, bias in biases:
             positions = list(range(1, len(bias["picked"]) + 1))
-            picked = [100 * share for share in bias["picked"]]
+            shares = [100 * share for share in bias["picked"]]
             right_at = [np.nan if share is None else 100 * share for share in bias["accuracy_by_position"]]
             line = f"{shape(run.number)}-"
-            left.plot(positions, picked, line, color=colour(run.number), markersize=4, label=run.model)
+            left.plot(positions, shares, line, color=colour(run.number), markersize=4, label=run.model)
             right.plot(positions, right_at, line, color=colour(run.number), markersize=4)
-            lines += [[run.model, *biases] for biases in zip(positions, picked, right_at, strict=True)]
+            lines += [[run.model, *biases] for biases in zip(positions, shares, right_at, strict=True)]
         left.axhline(100 / count, color=MUTED, linewidth=1, linestyle=(0, (2, 2)))
         top = max(50.0, 1.1 * left.get_ylim()[1])
         left.set(ylabel="picked, %", ylim=(-0.03 * top, top))
@@ -138,12 +138,12 @@ def controls(runs: Sequence[ConfigRun]) -> Section:
     for of_set in by_set(run for run in runs if any(name.startswith("control:") for name in run.conditions)):
         key, score = of_set[0].key, leading(of_set[0].layout)
         names = [name for name in CONTROLS if any(name in run.conditions for run in of_set)]
-        paired = _SHUFFLED in names
+        has_shuffled = _SHUFFLED in names
         rows = []
         for run in of_set:
             cells = [model_cell(run), *(figure_cell(run.figure(score, name)) for name in names)]
-            rows.append([*cells, _worth_of_time(run)] if paired else cells)
-        heads = columns("model", *(CONTROLS[name] for name in names), *["full minus shuffled"] * paired)
+            rows.append([*cells, _worth_of_time(run)] if has_shuffled else cells)
+        heads = columns("model", *(CONTROLS[name] for name in names), *["full minus shuffled"] * has_shuffled)
         caption = f"{score.words[:1].upper()}{score.words[1:]}, %, {key.name}"
         section.add([Table(f"controls-{key.stem}", caption, heads, rows)], key.short)
     return section
@@ -153,14 +153,14 @@ def _worth_of_time(run: ConfigRun) -> Cell:
     """Full minus shuffled on the same items, with the interval of a paired bootstrap over videos."""
     from video_contrast.metrics.paired import paired_difference
 
-    full, shuffled = run.hits("clean"), run.hits(_SHUFFLED)
-    here, there = full.common(shuffled)
+    full, of_shuffled = run.hits("clean"), run.hits(_SHUFFLED)
+    here, there = full.common(of_shuffled)
     if not len(here):
         return DASH
-    paired = paired_difference(shuffled.values[there], full.values[here], full.clusters.take(here))
-    low, high = paired["low"], paired["high"]
+    gain = paired_difference(of_shuffled.values[there], full.values[here], full.clusters.take(here))
+    low, high = gain["low"], gain["high"]
     spread = "" if low is None or high is None else f"{signed(100 * low)} to {signed(100 * high)}"
-    difference = 100 * float(paired["difference"] or 0)
+    difference = 100 * float(gain["difference"] or 0)
     return Cell(signed(difference), difference, note=spread, tone="good" if low is not None and low > 0 else "")
 
 
@@ -224,8 +224,8 @@ def verb_distributions(runs: Sequence[ConfigRun]) -> list[Plot]:
     common = sorted(means, key=lambda verb: (-means[verb], verb))[:_SHOWN]
     if len(common) < 3:
         return []
-    named = [(key.short, counter) for key, counter in new_verbs.items()]
-    return [verb_plot(named, common, before=true, name="verb-distributions", size=(10, 2.9))]
+    counts_of = [(key.short, counter) for key, counter in new_verbs.items()]
+    return [verb_plot(counts_of, common, before=true, name="verb-distributions", size=(10, 2.9))]
 
 
 def verb_plot(
@@ -238,16 +238,16 @@ def verb_plot(
     drawn behind the bars.
     """
     shares = [(label, [100 * own[verb] / own.total() for verb in verbs]) for label, own in counts]
-    replaced = [100 * before[verb] / before.total() for verb in verbs] if before else []
+    heights = [100 * before[verb] / before.total() for verb in verbs] if before else []
     wide = 0.8 / len(shares)
     with drawing(*size, grid="y") as (canvas, axes):
         if before:
-            axes.bar(range(len(verbs)), replaced, 0.92, color=FAINT, label="replaced, in true captions")
+            axes.bar(range(len(verbs)), heights, 0.92, color=FAINT, label="replaced, in true captions")
         for number, (label, values) in enumerate(shares):
             at = np.arange(len(verbs)) + (number - (len(shares) - 1) / 2) * wide
             axes.bar(at, values, wide * 0.85, color=colour(number), label=label)
         axes.set_xticks(range(len(verbs)), verbs, rotation=35, ha="right", color=MUTED)
         axes.set(ylabel="of the set's verbs, %", xlim=(-0.7, len(verbs) - 0.3))
-        columns = [("true captions", replaced)] * bool(before) + shares
+        columns = [("true captions", heights)] * bool(before) + shares
         lines = [["verb", *(f"{label}, %" for label, _ in columns)], *zip(verbs, *(v for _, v in columns), strict=True)]
         return finish(canvas, name, "Verbs of the contrasts", lines, wide=True)

@@ -87,8 +87,8 @@ def gallery_data(
             groups[key, _group(item)].append(item)
     gallery: GalleryData = {"sets": [], "runs": [], "strips": {}, "missing": {}}
     for key, items in sets.items():
-        shown = [_compact(item, groups[key, _group(item)], names[key.dataset]) for item in items]
-        gallery["sets"].append({"name": titles[key], "items": shown})
+        entries_of_set = [_compact(item, groups[key, _group(item)], names[key.dataset]) for item in items]
+        gallery["sets"].append({"name": titles[key], "items": entries_of_set})
     for run, key, scores in entries:
         share = _share(sets[key], scores)
         gallery["runs"].append({"model": run.model, "set": list(sets).index(key), "share": share, "scores": scores})
@@ -124,14 +124,14 @@ def _retrieval_items(run: ConfigRun) -> tuple[list[Item], list[list[float] | Non
         else:
             columns, own_values = matrix.best.columns[number], np.asarray(matrix.best.own[own], np.float64)
             values = np.asarray(matrix.best.values[number], np.float64)
-        ranked = zip(columns.tolist(), values.tolist(), strict=True)
-        rivals = list(islice((pair for pair in ranked if caption_to_video[pair[0]] != number), _RIVALS))
+        pairs = zip(columns.tolist(), values.tolist(), strict=True)
+        rivals = list(islice((pair for pair in pairs if caption_to_video[pair[0]] != number), _RIVALS))
         if not len(own) or not rivals:
             continue
-        picked = [int(own[own_values.argmax()]), *(column for column, _ in rivals)]
-        texts, kinds = [run.captions[column] for column in picked], ["true", *["other clip"] * len(rivals)]
-        made = {"candidates": texts, "label": 0, "kinds": kinds, "edits": [None] * len(picked)}
-        items.append({**run.set_rows[name], **made})
+        columns_shown = [int(own[own_values.argmax()]), *(column for column, _ in rivals)]
+        texts, kinds = [run.captions[column] for column in columns_shown], ["true", *["other clip"] * len(rivals)]
+        texts_and_kinds = {"candidates": texts, "label": 0, "kinds": kinds, "edits": [None] * len(columns_shown)}
+        items.append({**run.set_rows[name], **texts_and_kinds})
         scores.append(_rounded([float(own_values.max()), *(value for _, value in rivals)]))
     return items, scores
 
@@ -152,10 +152,10 @@ def _worst(
     failures: dict[tuple[str, str], tuple[SetKey, Item]] = {}
     for key, item in filter(None, chain.from_iterable(zip_longest(*queues))):
         failures.setdefault((key.dataset, strip_of(item)), (key, item))
-    shown: dict[tuple[str, str], tuple[SetKey, Item]] = {}
+    clips: dict[tuple[str, str], tuple[SetKey, Item]] = {}
     for key, item in islice(failures.values(), limit):
-        shown |= {(key.dataset, strip_of(own)): (key, own) for own in (item, *groups[key, _group(item)])}
-    return list(shown.values())
+        clips |= {(key.dataset, strip_of(own)): (key, own) for own in (item, *groups[key, _group(item)])}
+    return list(clips.values())
 
 
 def _strips(
@@ -187,11 +187,11 @@ def _strips(
             jpegs.popitem()  # even small ones do not fit: the least bad failures do without
         return {place: f"data:image/jpeg;base64,{b64encode(jpeg).decode()}" for place, jpeg in jpegs.items()}, missing
     folder.mkdir(parents=True, exist_ok=True)
-    named: dict[tuple[str, str], str] = {}
+    addresses: dict[tuple[str, str], str] = {}
     for number, (place, jpeg) in enumerate(jpegs.items()):
         (folder / f"{number:05d}.jpg").write_bytes(jpeg)
-        named[place] = f"{folder.name}/{number:05d}.jpg"
-    return named, missing
+        addresses[place] = f"{folder.name}/{number:05d}.jpg"
+    return addresses, missing
 
 
 def _group(item: Item) -> str:
@@ -258,8 +258,8 @@ def clip_frames(root: Path, clip: "Clip") -> Pictures:
     footage = footage_of(root, clip)
     if isinstance(footage, EditedFootage):
         counts = (count for count in range(FRAMES, MOST_FRAMES + 1, 2))
-        shown = next((n for n in counts if footage.shows_all(n)), MOST_FRAMES)
-        numbers = footage.timeline.sample(shown)
+        count = next((n for n in counts if footage.shows_all(n)), MOST_FRAMES)
+        numbers = footage.timeline.sample(count)
     else:
         numbers = np.unique(footage.sample(FRAMES, "linspace"))
     return [_scaled(Image.fromarray(frame), 96) for frame in footage.decode(numbers.tolist())]

@@ -65,13 +65,13 @@ class Table:
         """The table as CSV; a number with an interval becomes three columns."""
         lines: list[list[str]] = [[] for _ in range(1 + len(self.rows))]
         for column, *cells in zip(self.columns, *self.rows, strict=True):
-            written = [[cell.text] if cell.value is None else [_number(cell.value)] for cell in cells]
+            texts_of = [[cell.text] if cell.value is None else [_number(cell.value)] for cell in cells]
             names = [column.name]
             if any(cell.low is not None for cell in cells):
                 names += [f"{column.name} low", f"{column.name} high"]
                 ends = [[_number(cell.low), _number(cell.high)] for cell in cells]
-                written = [own + both for own, both in zip(written, ends, strict=True)]
-            for line, texts in zip(lines, [names, *written], strict=True):
+                texts_of = [own + both for own, both in zip(texts_of, ends, strict=True)]
+            for line, texts in zip(lines, [names, *texts_of], strict=True):
                 line += texts
         return to_csv(lines)
 
@@ -146,13 +146,13 @@ def with_own_names(sections: Sequence[Section]) -> list[Section]:
     >>> [part.name for part in with_own_names([Section("kinds", "Kinds", parts=[table, table])])[0].parts]
     ['kinds-a-b', 'kinds-a-b-2']
     """
-    taken: set[str] = set()
+    names_taken: set[str] = set()
 
     def own(name: str) -> str:
         short = name[:LONGEST_NAME]
         names = (f"{short}-{number}" if number > 1 else short for number in itertools.count(1))
-        free = next(each for each in names if each.lower() not in taken)  # some file systems know no capitals
-        taken.add(free.lower())
+        free = next(each for each in names if each.lower() not in names_taken)  # some file systems know no capitals
+        names_taken.add(free.lower())
         return free
 
     return [replace(section, parts=[_renamed(part, own(part.name)) for part in section.parts]) for section in sections]

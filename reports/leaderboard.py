@@ -104,26 +104,26 @@ def leaderboard(
     readme = Path(output) / "README.md"
     if readme.is_file() and STATIC_SPACE not in readme.read_text(encoding="utf-8", errors="replace"):
         raise UsageError(f"{readme} is not of a static Space and would be lost; give --output a folder of its own")
-    loaded = [run for run in load_runs([Path(run) for run in runs], dataset=dataset) if CLEAN in run.conditions]
-    if not loaded:
+    board_runs = [run for run in load_runs([Path(run) for run in runs], dataset=dataset) if CLEAN in run.conditions]
+    if not board_runs:
         raise UsageError("none of these runs has a clean condition")
-    kinds = board_columns(loaded)
+    kinds = board_columns(board_runs)
     board = {name: standings(column.hits) for name, column in kinds.items()}
     board = ({OVERALL: overall} if (overall := overall_standings(list(kinds.values()))) else {}) | board
     target = Path(output)
-    links = {run.path: _link(run, target, Path(runs[0]), link) for run in loaded}
+    links = {run.path: _link(run, target, Path(runs[0]), link) for run in board_runs}
     chances = {name: column.chance for name, column in kinds.items()}
-    overview = Section("board", "Leaderboard", parts=[_overview(board, chances, loaded, links)])
-    sections = [overview, _ranks(board, loaded), settings(loaded, links)]
+    overview = Section("board", "Leaderboard", parts=[_overview(board, chances, board_runs, links)])
+    sections = [overview, _ranks(board, board_runs), settings(board_runs, links)]
     checks = "Scores were recomputed and checked against their set" if checked else "Scores were not checked (--check)"
-    counts = f"{counted(len({run.model for run in loaded}), 'model')}, {counted(len(kinds), 'column')}. {checks}"
+    counts = f"{counted(len({run.model for run in board_runs}), 'model')}, {counted(len(kinds), 'column')}. {checks}"
     name, column = next(iter(board.items()))
     *first, last = [model for model, own in column.items() if own.first == 1]
     share = percent(next(iter(column.values())).accuracy)
     leaders = f"{last} leads, {name} {share}: better than every other model by the paired test."
     if first:
         leaders = f"{', '.join(first)} and {last} may each be first, {name} up to {share}: no test tells them apart."
-    page = Page(title, counts, leaders, warnings(loaded), record=records(loaded))
+    page = Page(title, counts, leaders, warnings(board_runs), record=records(board_runs))
     content = {name: {model: asdict(own) for model, own in column.items()} for name, column in board.items()}
     write_text(target / "leaderboard.json", json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     card = jinja2.Template((files("video_contrast.reports") / "leaderboard.md.jinja").read_text(encoding="utf-8"))
@@ -142,13 +142,13 @@ def check_runs(runs: Sequence[str | Path], *, dataset: str | Path | None = None)
     own = {run.path: run for run in load_runs([Path(run) for run in runs], dataset=dataset)}
     lines = []
     for path, run in own.items():
-        built = set_on_disk(run.key.dataset)  # that of a packaged builder in the cache
-        of_set = contradictions(run.folder, run.key.dataset if built is None else built.path)
+        set_folder = set_on_disk(run.key.dataset)  # that of a packaged builder in the cache
+        of_set = contradictions(run.folder, run.key.dataset if set_folder is None else set_folder.path)
         lines += [f"{path}: {line}" for line in (*of_set, *contradicted(run))]
     if lines:
         rest = [f"and {len(lines) - LISTED} more"] if len(lines) > LISTED else []
-        refused = f"refused, {counted(len(lines), 'contradiction')}:"
-        raise VideoContrastError("\n".join([refused, *lines[:LISTED], *rest]))
+        title = f"refused, {counted(len(lines), 'contradiction')}:"
+        raise VideoContrastError("\n".join([title, *lines[:LISTED], *rest]))
     return len(own)
 
 
@@ -197,15 +197,15 @@ def overall_standings(columns: Sequence[KindHits]) -> dict[str, Standing]:
     whole = [[hits[model] for model in models] for hits in contrasts if hits.keys() == set(models)]
     if len(whole) < 2:
         return {}
-    shared = [column[0].common(*column[1:]) for column in whole]
+    places = [column[0].common(*column[1:]) for column in whole]
     clusters = [
-        name for column, at in zip(whole, shared, strict=True) for name in column[0].clusters.take(at[0]).to_pylist()
+        name for column, at in zip(whole, places, strict=True) for name in column[0].clusters.take(at[0]).to_pylist()
     ]
-    sizes = np.array([len(at[0]) for at in shared])
+    sizes = np.array([len(at[0]) for at in places])
     total = int(sizes.sum())
     weights = np.repeat(total / (len(whole) * np.maximum(1, sizes)), sizes)
     values = {
-        model: weights * np.concatenate([column[n].values[at[n]] for column, at in zip(whole, shared, strict=True)])
+        model: weights * np.concatenate([column[n].values[at[n]] for column, at in zip(whole, places, strict=True)])
         for n, model in enumerate(models)
     }
     changes = {(a, b): (values[b] - values[a], clusters) for a, b in combinations(models, 2)}
@@ -221,14 +221,14 @@ def _ranked(
     more than the first on each item of both, and the source videos of these.
     """
     p_values = [sign_flip(*change) if len(change[0]) else 1.0 for change in changes.values()]
-    adjusted = holm(p_values).tolist() if p_values else []
+    adjusted_p = holm(p_values).tolist() if p_values else []
     above = dict.fromkeys(intervals, 0)  # how many are better than the model
     below = dict.fromkeys(intervals, 0)
     group = {model: {model} for model in intervals}
-    for ((a, b), (change, _)), p in zip(changes.items(), adjusted, strict=True):
+    for ((a, b), (change, _)), p in zip(changes.items(), adjusted_p, strict=True):
         if p >= SIGNIFICANT:
-            joined = group[a] | group[b]
-            group.update(dict.fromkeys(joined, joined))
+            both = group[a] | group[b]
+            group.update(dict.fromkeys(both, both))
             continue
         better, worse = (b, a) if change.sum() > 0 else (a, b)
         above[worse] += 1
@@ -269,8 +269,8 @@ def _overview(board: Board, chance: Mapping[str, float], runs: Sequence[ConfigRu
         ]
         for model in models
     ]
-    shown = [f"{100 * chance[name]:.1f}" if name in chance else None for name in board]
-    rows.append(row(Cell("chance", tone="quiet"), *shown))
+    chances = [f"{100 * chance[name]:.1f}" if name in chance else None for name in board]
+    rows.append(row(Cell("chance", tone="quiet"), *chances))
     note = (
         "The true caption against the candidates of one kind alone, ties as shares. Small: the 95 % interval over "
         "source videos, and the ranks that paired tests leave open (Holm-corrected). "
@@ -297,8 +297,8 @@ MOST_FRAMES = 768  # of a clip that are decoded at the word of a certificate
 
 def certified(run: ConfigRun) -> str:
     """What the row of a model says of the first certificate that it has; "" where none is known."""
-    known = certificates_in(run.path, run.path.parent / "certificates", CERTIFICATES)
-    own = (certificate for _, certificate in known if is_of(certificate, run.record))
+    certificates = certificates_in(run.path, run.path.parent / "certificates", CERTIFICATES)
+    own = (certificate for _, certificate in certificates if is_of(certificate, run.record))
     model = next((one["model"] for one in own if not _other_weights(one, run)), None)
     return f"certified: revision {model['revision'][:12]}, {model['dtype']}" if model else ""
 
@@ -308,8 +308,8 @@ def contradicted(run: ConfigRun) -> Iterator[str]:
 
     Raises VideoContrastError: a certificate is damaged.
     """
-    shipped = [certificate for _, certificate in certificates_in(CERTIFICATES) if is_of(certificate, run.record)]
-    if any(_other_weights(certificate, run) for certificate in shipped):
+    own = [certificate for _, certificate in certificates_in(CERTIFICATES) if is_of(certificate, run.record)]
+    if any(_other_weights(certificate, run) for certificate in own):
         yield "its weights are not those of the package's certificate of this revision"
     for path, certificate in certificates_in(run.path):
         if not is_of(certificate, run.record):
@@ -317,7 +317,7 @@ def contradicted(run: ConfigRun) -> Iterator[str]:
     for path, certificate in certificates_in(run.path, run.path.parent / "certificates"):
         if is_of(certificate, run.record):
             try:
-                yield from (f"{path.name}: {line}" for line in _faults(certificate, run, shipped))
+                yield from (f"{path.name}: {line}" for line in _faults(certificate, run, own))
             except (KeyError, TypeError, ValueError, AttributeError) as error:
                 raise VideoContrastError(f"{path} is no whole certificate: {error!r}") from error
 
@@ -327,11 +327,11 @@ def _other_weights(certificate: Json, run: ConfigRun) -> bool:
     return bool(weights and certificate["model"].get("weights") != weights)
 
 
-def _faults(certificate: Json, run: ConfigRun, shipped: list[Json]) -> Iterator[str]:
+def _faults(certificate: Json, run: ConfigRun, packaged: list[Json]) -> Iterator[str]:
     side = certificate_side(certificate, "it")
     if _other_weights(certificate, run):
         yield "its weights are not those of the run"
-    for own in shipped:
+    for own in packaged:
         if stage := failed_stage(compare(side, certificate_side(own, "the package's"))):
             yield f"it differs from the package's certificate in the {stage.stage}: {stage.says}"
     golden = {item.clip.name: item for item in load_set(CAPTIONS, None, "test").groups[0].items}

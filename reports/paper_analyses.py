@@ -34,15 +34,15 @@ def read_hits(run: str | Path, config: str, condition: str = "clean") -> dict[st
     """
     tables = RunFolder.open(run).tables
     if (config, condition) not in tables:
-        known = ", ".join(f"{own} ({under})" for own, under in sorted(tables)) or "none"
-        raise UsageError(f"{run} has no scores of {config} ({condition}); it has {known}")
+        names = ", ".join(f"{own} ({under})" for own, under in sorted(tables)) or "none"
+        raise UsageError(f"{run} has no scores of {config} ({condition}); it has {names}")
     return {name: hit(row) for name, row in tables[config, condition].items()}
 
 
 def contrasts_of(rows: Iterable[MultipleChoiceRow]) -> list[tuple[MultipleChoiceRow, int]]:
     """Each row with the number of its contrast (the first, where there are several); rows without one are left out."""
-    edited = ((row, [n for n in contrast_places(row["kinds"]) if row["edits"][n]]) for row in rows)
-    return [(row, places[0]) for row, places in edited if places]
+    contrasts = ((row, [n for n in contrast_places(row["kinds"]) if row["edits"][n]]) for row in rows)
+    return [(row, places[0]) for row, places in contrasts if places]
 
 
 def scored_contrasts(rows: Rows, hits: Hits) -> list[tuple[MultipleChoiceRow, int]]:
@@ -87,8 +87,8 @@ def rare_ids(rows: Rows, hits: Hits, training: Iterable[str]) -> Figures:
     words = sorted({word for edit in edits for word in (edit["old"], edit["new"])})
     counts = count_names(words, training)
     right, clusters = [hits[row["id"]] for row, _ in pairs], [row["cluster"] for row, _ in pairs]
-    replaced, put_in = [counts[edit["old"]] for edit in edits], [counts[edit["new"]] for edit in edits]
-    return rarity_gap(right, replaced, put_in, clusters=clusters, interval=True)
+    old_counts, new_counts = [counts[edit["old"]] for edit in edits], [counts[edit["new"]] for edit in edits]
+    return rarity_gap(right, old_counts, new_counts, clusters=clusters, interval=True)
 
 
 def count_names(names: Iterable[str], captions: Iterable[str]) -> Counter[str]:

@@ -46,31 +46,31 @@ def write_repair(
     errata applied reads otherwise than the repaired rows.
     """
     repairs = {split: repair(rows, edits, seed=seed) for split, rows in source.splits.items()}
-    kept = {split: of_split.rows for split, of_split in repairs.items() if of_split.rows}
-    done = Counter[str]()
+    rows_of = {split: of_split.rows for split, of_split in repairs.items() if of_split.rows}
+    sums = Counter[str]()
     for of_split in repairs.values():
-        done.update(of_split.counts)
-    why = ", ".join(f"{n:,} {name}" for name, n in sorted(done.items()) if name.startswith("left out"))
-    if not kept:
+        sums.update(of_split.counts)
+    why = ", ".join(f"{n:,} {name}" for name, n in sorted(sums.items()) if name.startswith("left out"))
+    if not rows_of:
         raise UsageError(f"{source.name}: no item stays ({why}): no distractor that would not tell is known for any")
-    split = "test" if "test" in kept else next(iter(kept))
-    before, after = xray(source.splits, split=split, seed=seed), xray(kept, split=split, seed=seed)
+    split = "test" if "test" in rows_of else next(iter(rows_of))
+    before, after = xray(source.splits, split=split, seed=seed), xray(rows_of, split=split, seed=seed)
     before["source"] = {"read": str(source.path), "guesses": source.guesses, "left_out": source.left_out}
     after["source"] = {"read": str(source.path), "guesses": [], "left_out": {}}  # all of its rows are items
     records = {f"{source.name} before": before, f"{source.name} after": after}
     errata = _errata(source, repairs)
-    authors = _authors(errata, source, kept)
+    authors = _authors(errata, source, rows_of)
     draft = SetDraft(output, "repair")
-    draft.add(CONFIG, kept, {
+    draft.add(CONFIG, rows_of, {
         "negatives": _NEGATIVES,
         "repaired_from": source.name,
         "counts": {name: of_split.counts for name, of_split in repairs.items()},
         "audit": {**after["blind"]["audit"], "split": split, "certificate": certificate(after)},
     })  # fmt: skip
-    drawn = _drawn(source, repairs, sample, seed)
-    read = _read(drawn, votes, seed)
-    if drawn:
-        write_pairs(drawn, output / "reading", seed=seed)
+    pairs = _drawn(source, repairs, sample, seed)
+    read = _read(pairs, votes, seed)
+    if pairs:
+        write_pairs(pairs, output / "reading", seed=seed)
     draft.record["facts"] = {
         "summary": f"{source.name} with new distractors where a model won without the video.",
         "seed": seed,
@@ -85,8 +85,8 @@ def write_repair(
     if authors is not None:
         write_bytes(output / "authors" / errata.file, authors)
     write_xray(records, output / "xray")
-    summary = f"{done['items']:,} items, {done['won blind']:,} won blind: {done['repaired']:,} have new distractors, "
-    summary += f"{done['won blind and kept']:,} kept theirs, {why or 'none left out'}"
+    summary = f"{sums['items']:,} items, {sums['won blind']:,} won blind: {sums['repaired']:,} have new distractors, "
+    summary += f"{sums['won blind and kept']:,} kept theirs, {why or 'none left out'}"
     if after["blind"]["solvable"]:
         summary += "; still solvable blind: report its best blind model beside every score"
     return records, summary
@@ -108,7 +108,7 @@ def _errata(source: XraySource, repairs: Mapping[str, Repair]) -> Errata:
     return Errata(file, digest, names, tuple(entries), columns.encoding, columns.delimiter)
 
 
-def _authors(errata: Errata, source: XraySource, kept: Mapping[str, Sequence[MultipleChoiceRow]]) -> bytes | None:
+def _authors(errata: Errata, source: XraySource, rows_of: Mapping[str, Sequence[MultipleChoiceRow]]) -> bytes | None:
     """The authors' file with the errata applied, read again to see that it says the same; None for other formats."""
     path = source.path
     if not errata.file or path.suffix.lower() not in CORRECTED:
@@ -116,7 +116,7 @@ def _authors(errata: Errata, source: XraySource, kept: Mapping[str, Sequence[Mul
     content = corrected(errata, path)
     with tempfile.TemporaryDirectory() as folder:
         [read] = open_sources(str(write_bytes(Path(folder) / path.name, content)), columns=source.columns, strict=True)
-    for split, rows in kept.items():
+    for split, rows in rows_of.items():
         both = zip(rows, read.splits.get(split, ()), strict=True)
         for row, again in both:
             texts, label = again["candidates"], again["label"]
@@ -130,25 +130,25 @@ def _authors(errata: Errata, source: XraySource, kept: Mapping[str, Sequence[Mul
 
 def _drawn(source: XraySource, repairs: Mapping[str, Repair], sample: int, seed: int) -> list[Pair]:
     """As many old and new ones, of different items where there are enough, so that no reader compares them."""
-    changed = [(source.splits[split][change.row], change) for split in repairs for change in repairs[split].changes]
-    changed = [(row, change) for row, change in changed if change.old is not None and change.new is not None]
-    half = min(sample, len(changed) // 2)
-    drawn: dict[tuple[str, str], Pair] = {}
-    for place, n in enumerate(stream(seed, "repair-sample").permutation(len(changed))[: 2 * half]):
-        row, change = changed[n]
+    changes = [(source.splits[split][change.row], change) for split in repairs for change in repairs[split].changes]
+    changes = [(row, change) for row, change in changes if change.old is not None and change.new is not None]
+    half = min(sample, len(changes) // 2)
+    pair_of: dict[tuple[str, str], Pair] = {}
+    for place, n in enumerate(stream(seed, "repair-sample").permutation(len(changes))[: 2 * half]):
+        row, change = changes[n]
         name, distractor = ("old", change.old) if place < half else ("new", change.new)
         before = f"{row['question']} " if row.get("question") else ""
         pair = Pair(before + row["candidates"][row["label"]], f"{before}{distractor}", row["video_id"], [name])
-        drawn[pair.original, pair.edited] = pair
-    return [drawn[texts] for texts in sorted(drawn)]
+        pair_of[pair.original, pair.edited] = pair
+    return [pair_of[texts] for texts in sorted(pair_of)]
 
 
-def _read(drawn: Sequence[Pair], votes: Sequence[Path], seed: int) -> str:
+def _read(pairs: Sequence[Pair], votes: Sequence[Path], seed: int) -> str:
     """What readers say of the sample, for the card. Raises as `merge` where a file of votes is of another page."""
     if not votes:
         return "not read"
     with tempfile.TemporaryDirectory() as reading:  # nothing is left in the output where the votes do not fit
-        write_pairs(drawn, reading, seed=seed)
+        write_pairs(pairs, reading, seed=seed)
         sources = results(merge(reading, votes)[0])["sources"]
     shares = {name: next(reversed(by_reader.values())) for name, by_reader in sources.items()}
     return "; ".join(

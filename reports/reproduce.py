@@ -46,7 +46,7 @@ def find_set(
     folder of the annotations; where None they are looked for beside the videos. Raises UsageError: neither a set nor
     annotations; the message names what is looked for and the command.
     """
-    dataset, needed = Path("sets") / builder, BUILDERS[builder]
+    dataset, names = Path("sets") / builder, BUILDERS[builder]
     if folder is None and SetFolder(dataset).is_built:
         return dataset
     folders = [Path(folder)] if folder is not None else []
@@ -65,10 +65,10 @@ def find_set(
             build(builder, lacking, output=dataset, **options)
         return dataset
     if folder is not None:
-        raise UsageError(f"--folder {folder} does not hold {needed['requirements']}")
+        raise UsageError(f"--folder {folder} does not hold {names['requirements']}")
     raise UsageError(
         f"no set at {dataset}, and no annotations beside the videos; give --folder FOLDER with "
-        f"{needed['requirements']}, or --dataset with a set made by `{needed['command']}`"
+        f"{names['requirements']}, or --dataset with a set made by `{names['command']}`"
     )
 
 
@@ -106,8 +106,8 @@ def released_rcad(run: str | Path, rows: Sequence[MultipleChoiceRow], config: st
     from video_contrast.metrics import rcad
 
     folder = RunFolder.open(run)
-    scored = folder.tables.get((config, "clean"), {})
-    rows = [row for row in rows if row["id"] in scored]
+    rows_of = folder.tables.get((config, "clean"), {})
+    rows = [row for row in rows if row["id"] in rows_of]
     vectors = StoredVectors(folder)
     captions = list(dict.fromkeys(text for row in rows for text in row["candidates"]))
     clips, texts = vectors.clips(rows), vectors.texts(captions)
@@ -246,15 +246,15 @@ def reproduce(
     "videoqa" where None, which costs three times the rest. `splits`: part -> another split than the paper's.
     """
     paper, recipe = published(name), RECIPES[name]
-    scored = _asked_parts(name, parts)
+    asked_parts = _asked_parts(name, parts)
     if dataset is None:
-        configs = list({config: None for part in scored for config in part.configs})
+        configs = list({config: None for part in asked_parts for config in part.configs})
         dataset = find_set(recipe.builder, configs, folder=folder, video_root=video_root, log=log)
     base = Path(output) if output is not None else default_output(name, model)
     ours = unscored(paper)
-    unasked = [part for part in recipe.parts if part.on_request and part not in scored]
-    ours["left_out"] = {part.name: f"give --part {part.name} ({part.on_request})" for part in unasked}
-    for part, config in _tables_of(scored, dataset):
+    others = [part for part in recipe.parts if part.on_request and part not in asked_parts]
+    ours["left_out"] = {part.name: f"give --part {part.name} ({part.on_request})" for part in others}
+    for part, config in _tables_of(asked_parts, dataset):
         split = (splits or {}).get(part.name) or _papers_split(part, dataset)
         run = base / (config if part.rows != [ONE_K_A] else f"{config}-1k_a")
         try:
@@ -303,8 +303,8 @@ def _papers_split(part: PaperPart, dataset: str | Path) -> str:
 
 def _tables_of(parts: Sequence[PaperPart], dataset: str | Path) -> list[tuple[PaperPart, str]]:
     """What is scored: each config of each part, without the parts of MSR-VTT's 1k-A on other data."""
-    known = [part for part in parts if _builder(dataset) not in _OTHER_SPLITS or part.rows != [ONE_K_A]]
-    return [(part, config) for part in known for config in part.configs]
+    usable = [part for part in parts if _builder(dataset) not in _OTHER_SPLITS or part.rows != [ONE_K_A]]
+    return [(part, config) for part in usable for config in part.configs]
 
 
 def _take(
@@ -347,8 +347,8 @@ def _take(
 def _take_released(ours: Reproduction, run: Path, config: str, *, dataset: str | Path, split: str) -> None:
     """Enters the figures of a run by the released convention, where they can be compared."""
     if config in ours["compared"] and Path(dataset).is_dir():
-        released = released_rcad(run, SetFolder(Path(dataset)).choice_rows(config, split), config)
-        ours["released"] |= {config: released} if released is not None else {}
+        figures = released_rcad(run, SetFolder(Path(dataset)).choice_rows(config, split), config)
+        ours["released"] |= {config: figures} if figures is not None else {}
 
 
 def _rows_of_all(folder: SetFolder, configs: Sequence[str], split: str) -> int:

@@ -55,9 +55,9 @@ def similarities(runs: Sequence[ConfigRun]) -> Section:
     for run in runs:
         if run.layout != "retrieval" or run.is_baseline or not run.has_matrix(run.main):
             continue
-        perturbed = (name for name in run.in_groups("visual", "text") if run.has_matrix(name))
-        shown = dict.fromkeys([run.main, run.hardest(perturbed) or run.main])
-        figures = [_picture(run, condition) for condition in shown if run.matrix(condition).all_values is not None]
+        conditions = (name for name in run.in_groups("visual", "text") if run.has_matrix(name))
+        names = dict.fromkeys([run.main, run.hardest(conditions) or run.main])
+        figures = [_picture(run, condition) for condition in names if run.matrix(condition).all_values is not None]
         section.add([*figures, *filter(None, [embedding_map(run, _POINTS)])], run.key.short)
     return section
 
@@ -74,10 +74,10 @@ def _picture(run: ConfigRun, condition: str) -> Plot:
     rows, columns = _first_captions(matrix, _SHOWN)
     values = np.asarray(matrix.values[np.ix_(rows, columns)], np.float64)
     low, high = values.min(axis=1, keepdims=True), values.max(axis=1, keepdims=True)
-    scaled = (values - low) / np.where(high > low, high - low, 1)
+    shades = (values - low) / np.where(high > low, high - low, 1)
     name = re.sub(r"[^\w.-]+", "-", f"similarity-{run.key.stem}-{run.model}-{condition}")
     with drawing(3.6, 3.5) as (canvas, axes):
-        axes.imshow(shaded(scaled), interpolation="nearest")
+        axes.imshow(shaded(shades), interpolation="nearest")
         axes.set(xlabel="captions", ylabel="clips", xticks=[], yticks=[])
         ids = [matrix.rows[row] for row in rows]
         lines = [["clip", *ids], *[[clip_id, *line] for clip_id, line in zip(ids, values.tolist(), strict=True)]]
@@ -132,9 +132,9 @@ def stored(run: ConfigRun, ids: Sequence[str], captions: Sequence[str]) -> Space
     if of_clips is None or of_texts is None or of_clips.shape != of_texts.shape:
         return None
     worst = run.hardest(run.in_groups("visual"))
-    perturbed = vectors.clips(rows, worst) if worst else None
-    perturbed = None if perturbed is None else unit_rows(perturbed)
-    return Space(unit_rows(of_clips), unit_rows(of_texts), "stored embeddings", perturbed, worst or "")
+    vectors_of_worst = vectors.clips(rows, worst) if worst else None
+    vectors_of_worst = None if vectors_of_worst is None else unit_rows(vectors_of_worst)
+    return Space(unit_rows(of_clips), unit_rows(of_texts), "stored embeddings", vectors_of_worst, worst or "")
 
 
 def _drawn(run: ConfigRun, space: Space, ids: Sequence[str]) -> Plot:
@@ -147,32 +147,32 @@ def _drawn(run: ConfigRun, space: Space, ids: Sequence[str]) -> Plot:
     perplexity = min(30.0, (len(vectors) - 1) / 3)
     model = TSNE(perplexity=perplexity, init="pca", random_state=seed, max_iter=500, n_jobs=1)
     with threadpool_limits(1):  # a few hundred points: with more threads, most of the time is waiting for the others
-        placed = np.split(np.asarray(model.fit_transform(vectors), np.float64), len(groups))
-    clips, captions = placed[:2]
+        points = np.split(np.asarray(model.fit_transform(vectors), np.float64), len(groups))
+    clips, captions = points[:2]
     name = re.sub(r"[^\w.-]+", "-", f"map-{run.key.stem}-{run.model}")
     lines: list[list[object]] = [["id", "clip x", "clip y", "caption x", "caption y", "made from"]]
-    if len(placed) > 2:
+    if len(points) > 2:
         lines[0] += [f"{space.condition} x", f"{space.condition} y"]
     with drawing(3.6, 3.7) as (canvas, axes):
         for clip, caption in zip(clips, captions, strict=True):
             axes.plot([clip[0], caption[0]], [clip[1], caption[1]], color=FAINT, linewidth=0.6, zorder=1)
-        if len(placed) > 2:
-            axes.plot(*placed[2].T, "o", markerfacecolor="none", markeredgecolor=colour(0), markeredgewidth=0.8,
+        if len(points) > 2:
+            axes.plot(*points[2].T, "o", markerfacecolor="none", markeredgecolor=colour(0), markeredgewidth=0.8,
                       markersize=3.4, label=f"clips, {space.condition.removeprefix('visual:')}", zorder=2)  # fmt: skip
         axes.plot(*clips.T, "o", color=colour(0), markersize=3.4, label="clips", zorder=3)
         axes.plot(*captions.T, "s", color=colour(1), markersize=3.0, label="captions", zorder=2)
         axes.set(xticks=[], yticks=[])
         canvas.legend(loc="outside lower left", ncols=3, handletextpad=0.1, columnspacing=0.8)
         for place, item_id in enumerate(ids):
-            more = [] if len(placed) < 3 else placed[2][place].tolist()
+            more = [] if len(points) < 3 else points[2][place].tolist()
             lines.append([item_id, *clips[place].tolist(), *captions[place].tolist(), space.source, *more])
         return finish(canvas, name, f"{run.model}, t-SNE of {space.source}", lines, small=True)
 
 
 def _factors(values: Vectors) -> tuple[Vectors, Vectors]:
     """Unit vectors of clips, and of captions, whose products have the pattern of `values` (float64[n, n])."""
-    centred = values - values.mean(axis=0, keepdims=True) - values.mean(axis=1, keepdims=True) + values.mean()
-    left, strengths, right = np.linalg.svd(centred, full_matrices=False)
+    deviations = values - values.mean(axis=0, keepdims=True) - values.mean(axis=1, keepdims=True) + values.mean()
+    left, strengths, right = np.linalg.svd(deviations, full_matrices=False)
     rank = min(_RANK, len(strengths))
     least = _NOISE * np.abs(values).max()
     scale = np.sqrt(np.where(strengths > least, strengths, 0.0)[:rank])

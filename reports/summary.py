@@ -125,8 +125,8 @@ def pairs_table(runs: Sequence[ConfigRun]) -> Table:
     """Text, video and group score; a dash where scores of different clips cannot be compared."""
     several = len({run.key for run in runs}) > 1
     hints = ("each clip prefers its caption", "each caption prefers its clip", "both")
-    named = zip(PAIR_SCORES, hints, strict=True)
-    heads = columns("model", *(Column(score.words, hint=hint) for score, hint in named))
+    pairs = zip(PAIR_SCORES, hints, strict=True)
+    heads = columns("model", *(Column(score.words, hint=hint) for score, hint in pairs))
     rows = []
     groups: dict[SetKey, int | None] = {}
     for run in runs:
@@ -203,7 +203,7 @@ def _drawn(lines: Sequence[DotLine], looks: Looks, width: float, name: str, text
     models = list(looks)
     step = min(0.16, 0.7 / len(models))
     table: list[list[object]] = [[heading, "model", "accuracy", "low", "high", "chance", "people", "items"]]
-    labelled: set[str] = set()
+    with_label: set[str] = set()
     with drawing(width, 0.95 + len(lines) * max(0.5, 0.13 * len(models))) as (canvas, axes):
         for place, line in enumerate(lines):
             axes.axhline(place, color=FAINT, linewidth=0.8, zorder=0)
@@ -217,10 +217,10 @@ def _drawn(lines: Sequence[DotLine], looks: Looks, width: float, name: str, text
                 if figure.low is not None and figure.high is not None:
                     ends = [100 * figure.low, 100 * figure.high]
                     axes.plot(ends, [y, y], color=looks[model]["color"], alpha=0.45, linewidth=2.4)
-                label = None if model in labelled else model
+                label = None if model in with_label else model
                 axes.plot(100 * figure.value, y, linestyle="", markeredgewidth=0, clip_on=False, label=label,
                           **looks[model])  # fmt: skip
-                labelled.add(model)
+                with_label.add(model)
                 people = "" if line.people is None else line.people / 100
                 table.append([line.name, model, figure.value, figure.low, figure.high, figure.chance, people, figure.n])
         axes.set_yticks(range(len(lines)), [e.label.replace(" (", "\n(") if narrow else e.label for e in lines])
@@ -241,16 +241,16 @@ def kinds(runs: Sequence[ConfigRun]) -> Section:
     for of_set in by_set(choice):
         key = of_set[0].key
         names = sorted({name for run in of_set for name in run.kinds})
-        replaced = any(run.figure(RANDOM_OPTIONS) for run in of_set)
+        has_random = any(run.figure(RANDOM_OPTIONS) for run in of_set)
         over_verbs = [run.figure(OVER_VERBS) for run in of_set]
-        if len(names) < 2 and not replaced and not any(over_verbs):
+        if len(names) < 2 and not has_random and not any(over_verbs):
             continue
         heads = columns("model", *(against(name).words for name in names))
         marks = {name: differing([run.figure(against(name)) for run in of_set]) for name in names}
         if any(over_verbs):
             hint = "of all candidates; each verb of true captions counts alike"
             heads.append(Column("averaged over verbs", hint=hint))
-        if replaced:
+        if has_random:
             hint = "the same captions, the contrast exchanged for a random distractor"
             heads.append(Column("random candidates", hint=hint))
             heads.append(Column("drop", hint="random candidates minus accuracy, on the same captions"))
@@ -279,8 +279,8 @@ def profiles(runs: Sequence[ConfigRun]) -> list[Plot]:
         by_kind: dict[str, dict[str, RunFigure]] = {}  # kind -> model -> its accuracy, of the run with most items
         for run in members:
             for kind in run.kinds:
-                figure, known = run.figure(against(kind)), by_kind.get(kind, {}).get(run.model)
-                if figure and kind != "random" and (known is None or (known.n or 0) < (figure.n or 0)):
+                figure, former = run.figure(against(kind)), by_kind.get(kind, {}).get(run.model)
+                if figure and kind != "random" and (former is None or (former.n or 0) < (figure.n or 0)):
                     by_kind.setdefault(kind, {})[run.model] = figure
         means = {kind: sum(f.value for f in own.values()) / len(own) for kind, own in by_kind.items()}
         if len(means) >= LEAST:

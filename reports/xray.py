@@ -174,8 +174,8 @@ def order_line(order: Facts, what: Literal["items", "candidates"]) -> str:
     if p_value is None:
         return f"order of {what}: too few to test"
     likelier = "likelier than shuffled ones"
-    known = f"{likelier}: the model may know the set" if p_value < 0.05 else f"not {likelier}"
-    return f"order of {what} under {order['model']}: {known} (p {p_value:.2g})"
+    says = f"{likelier}: the model may know the set" if p_value < 0.05 else f"not {likelier}"
+    return f"order of {what} under {order['model']}: {says} (p {p_value:.2g})"
 
 
 def side_by_side(records: Records) -> str:
@@ -261,13 +261,13 @@ def _blind_section(records: Records) -> Section:
         own, best = blind_models(record), record["blind"]["best"]["key"]
         shares = (_share(own.get(key), record["blind"]["chance"], key == best) for key in models)
         rows.append(row(name, f"{record['items']:,}", share_cell(record["blind"]["chance"]), *shares))
-    known = "; ".join(f"{model['name']}: {model['scorer']}" for model in models.values())
-    note = f"{OVER}. Models that learn are cross-validated, grouped by source video. {known}."
+    scorers = "; ".join(f"{model['name']}: {model['scorer']}" for model in models.values())
+    note = f"{OVER}. Models that learn are cross-validated, grouped by source video. {scorers}."
     heads = columns("set", "items", "chance", *(model["name"] for model in models.values()))
     table = Table("blind", "Accuracy without the video, %", heads, rows, note=note)
-    published = read_json(Path(__file__).with_name("published") / "xray.json")["sets"]  # of the released files
+    public_sets = read_json(Path(__file__).with_name("published") / "xray.json")["sets"]  # of the released files
     best_models = [(Cell(name), r["items"], r["blind"]["best"], r["blind"]["chance"]) for name, r in records.items()]
-    best_models += [(Cell(s["name"], tone="quiet"), s["items"], s["best"], s["chance"]) for s in published]
+    best_models += [(Cell(s["name"], tone="quiet"), s["items"], s["best"], s["chance"]) for s in public_sets]
     rows = [row(name, f"{n:,}", best["name"], _share(best, chance)) for name, n, best, chance in best_models]
     heads = columns("set", "items", Column("best blind model", numeric=False), "accuracy")
     note = "Intervals are 95 % for all blind models of a set at once; the tick is chance. Whole table: docs/xray.md."
@@ -386,9 +386,9 @@ def _labels_section(records: Records) -> Section:
 def _power_section(records: Records) -> Section:
     rows = []
     for name, facts in ((name, record["power"]) for name, record in records.items()):
-        needed = Cell(f"{facts['clusters_needed']:,}", tone="good" if facts["enough"] else "bad")
+        cell = Cell(f"{facts['clusters_needed']:,}", tone="good" if facts["enough"] else "bad")
         shows = f"{100 * facts['detectable']:.1f}" if facts["detectable"] < 1 else "none"
-        rows.append(row(name, f"{facts['n_clusters']:,}", needed, shows))
+        rows.append(row(name, f"{facts['n_clusters']:,}", cell, shows))
     points = next(iter(records.values()))["power"]["points"]
     note = " ".join(dict.fromkeys(f"Variance from {record['power']['from']}." for record in records.values()))
     heads = columns("set", "source videos", "source videos needed", "shows, points")

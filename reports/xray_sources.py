@@ -77,17 +77,17 @@ def _folder(path: Path, configs: Sequence[str] | None, columns: TableColumns | N
     if RunFolder(path).is_finished:
         raise UsageError(f"{path} is a run; X-ray its set, and give the run as --scores")
     folder = replace(SetFolder.open(path), columns=columns)
-    known = folder.configs
-    check_names(f"config of {path}", configs or (), known)
+    configs_of_set = folder.configs
+    check_names(f"config of {path}", configs or (), configs_of_set)
     sources = []
-    for config in configs or known:
+    for config in configs or configs_of_set:
         splits = {name: folder.rows(config, name) for name in folder.splits(config)}
         rows: dict[str, list[MultipleChoiceRow]] = {}
         for name, of_split in splits.items():
             if of_split and "candidates" in of_split[0] and "perturbed" not in optional_parts(of_split[0]):
                 rows[name] = [row for row in of_split if "candidates" in row]  # tells the type checker which rows
         if rows and (configs or not config.endswith("_refined")):
-            name = path.resolve().name if len(known) == 1 else f"{path.resolve().name} {config}"
+            name = path.resolve().name if len(configs_of_set) == 1 else f"{path.resolve().name} {config}"
             sources.append(XraySource(name, rows, folder=folder if folder.is_built else None, config=config))
     if not sources:
         raise UsageError(f"{path} has no multiple-choice config without perturbations to X-ray")
@@ -106,9 +106,9 @@ def _file(path: Path, columns: TableColumns | None, strict: bool) -> XraySource:
                 raise VideoContrastError(f"{where} has no choices; only multiple choice is X-rayed")
             if sample.get("epoch", 1) == 1:
                 metadata = sample["metadata"] if isinstance(sample.get("metadata"), dict) else {}
-                asked = {"question": sample["input"] if isinstance(sample["input"], str) else None}
+                question = {"question": sample["input"] if isinstance(sample["input"], str) else None}
                 own = {"id": sample["id"], "candidates": sample["choices"], "label": sample["target"]}
-                rows.append({**metadata, **own, **asked})
+                rows.append({**metadata, **own, **question})
         table = plain_table(rows, str(path), columns=columns, strict=strict)
         return replace(_source(path.stem, table, ["the samples of the log"]), table=None)
     text = columns or TableColumns()
@@ -130,17 +130,17 @@ def _hub(
 ) -> list[XraySource]:
     import datasets
 
-    known = list(datasets.get_dataset_config_names(name))
+    all_configs = list(datasets.get_dataset_config_names(name))
     sources = []
-    for config in configs or known:
+    for config in configs or all_configs:
         splits = [split] if split else list(datasets.get_dataset_split_names(name, config))
         rows: list[TableRow] = []
         for part in splits:
-            loaded = datasets.load_dataset(name, config, split=part)
-            plain = [key for key, feature in loaded.features.items() if "Video" not in type(feature).__name__]
-            rows += [{**row, "split": part} for row in loaded.select_columns(plain)]
+            dataset = datasets.load_dataset(name, config, split=part)
+            plain = [key for key, feature in dataset.features.items() if "Video" not in type(feature).__name__]
+            rows += [{**row, "split": part} for row in dataset.select_columns(plain)]
         table = plain_table(rows, f"{name}, {config}", columns=columns, strict=strict)
-        sources.append(_source(name if len(known) == 1 else f"{name} {config}", table, []))
+        sources.append(_source(name if len(all_configs) == 1 else f"{name} {config}", table, []))
     return sources
 
 
@@ -179,12 +179,12 @@ def mark_nearest(rows: Sequence[MultipleChoiceRow]) -> tuple[list[MultipleChoice
     alone = sum(sum(2 * _common(row, n)[0] > _common(row, n)[1] for n in _others(row)) == 1 for row in several)
     if not several or alone < SHARE * len(rows):
         return list(rows), 0
-    marked = []
+    new_rows = []
     for row in rows:
         nearest = min(_others(row), key=lambda n: (_common(row, n)[1] - _common(row, n)[0], n))
         kinds = ["true" if n == row["label"] else KIND if n == nearest else "random" for n in range(len(row["kinds"]))]
-        marked.append(cast(MultipleChoiceRow, {**row, "kinds": kinds}))
-    return marked, alone
+        new_rows.append(cast(MultipleChoiceRow, {**row, "kinds": kinds}))
+    return new_rows, alone
 
 
 def _others(row: MultipleChoiceRow) -> list[int]:

@@ -132,20 +132,20 @@ def _mixed(sources: Sequence[PairSource], split: str, seed: int) -> list[Pair]:
     """The pairs of all sources, equal ones once, in an order that does not depend on the sources' order."""
     pairs: dict[tuple[str, str], Pair] = {}
     for source in sources:
-        drawn = []
+        own_pairs = []
         for row in open_set(source.folder).choice_rows(source.config, split):
             true = row["candidates"][row["label"]]
-            edited = [text for n in contrast_places(row["kinds"]) if (text := row["candidates"][n]) != true]
-            if edited:  # else all others are captions of other videos
-                text = edited[int(stream("sibling-candidate", seed, row["id"]).integers(len(edited)))]
-                drawn.append(Pair(" ".join(true.split()), " ".join(text.split()), row["video_id"]))
-        if not drawn:
+            texts = [text for n in contrast_places(row["kinds"]) if (text := row["candidates"][n]) != true]
+            if texts:  # else all others are captions of other videos
+                text = texts[int(stream("sibling-candidate", seed, row["id"]).integers(len(texts)))]
+                own_pairs.append(Pair(" ".join(true.split()), " ".join(text.split()), row["video_id"]))
+        if not own_pairs:
             raise UsageError(f"{source.folder} {source.config}: no item has an edited caption to read")
-        if source.count is not None and source.count > len(drawn):
-            raise UsageError(f"{source.name}: {source.count} pairs are asked for, the set has {len(drawn)}")
-        places = stream("sibling-draw", seed, source.name).permutation(len(drawn))[: source.count]
+        if source.count is not None and source.count > len(own_pairs):
+            raise UsageError(f"{source.name}: {source.count} pairs are asked for, the set has {len(own_pairs)}")
+        places = stream("sibling-draw", seed, source.name).permutation(len(own_pairs))[: source.count]
         for place in sorted(places):
-            pair = drawn[place]
+            pair = own_pairs[place]
             pairs.setdefault((pair.original, pair.edited), pair).sources.append(source.name)
     for pair in pairs.values():
         pair.sources = list(dict.fromkeys(pair.sources))
@@ -207,7 +207,7 @@ def merge(folder: AnyPath, votes: Sequence[AnyPath]) -> tuple[list[Row], dict[st
         pair: {"set": Path(folder).resolve().name, "number": f["number"], "source": f["source"], "clip": f["clip"]}
         for pair, f in key.items()
     }
-    repeated: dict[str, dict[str, float]] = {}
+    shares_of: dict[str, dict[str, float]] = {}
     for reader, path in enumerate(votes, 1):
         looks: dict[str, dict[str, tuple[str, str]]] = {"1": {}, "2": {}}
         for number, vote in _table(Path(path)):
@@ -224,11 +224,11 @@ def merge(folder: AnyPath, votes: Sequence[AnyPath]) -> tuple[list[Row], dict[st
             row |= dict(zip((f"wording_{reader}", f"truth_{reader}"), first.get(pair, ("", "")), strict=True))
         both = [pair for pair in second if pair in first]
         if both:
-            repeated[str(reader)] = {
+            shares_of[str(reader)] = {
                 question: sum(first[pair][n] == second[pair][n] for pair in both) / len(both)
                 for n, question in enumerate(QUESTIONS)
             } | {"pairs": len(both)}
-    return sorted(rows.values(), key=lambda row: int(row["number"])), repeated
+    return sorted(rows.values(), key=lambda row: int(row["number"])), shares_of
 
 
 def write_votes(rows: Sequence[Row], path: AnyPath) -> Path:
@@ -298,9 +298,9 @@ def agreement_lines(result: Mapping[str, Json]) -> list[str]:
                 f"{question}: readers {two} gave {100 * facts['equal']:.0f} % equal votes on {facts['pairs']} pairs, "
                 f"Cohen's kappa {kappa}"
             )
-    for reader, repeated in result.get("again", {}).items():
-        shares = ", ".join(f"{question} {100 * repeated[question]:.0f} %" for question in QUESTIONS)
-        lines.append(f"reader {reader} read {repeated['pairs']:.0f} pairs again and voted as before: {shares}")
+    for reader, own in result.get("again", {}).items():
+        shares = ", ".join(f"{question} {100 * own[question]:.0f} %" for question in QUESTIONS)
+        lines.append(f"reader {reader} read {own['pairs']:.0f} pairs again and voted as before: {shares}")
     return lines
 
 

@@ -103,25 +103,25 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
 
     # What the page's script asks for: an item as it is shown (see page.js).
     def item_of(person: str, message: str = "") -> dict[str, Json]:
-        shown = desk.next(person)
+        item_shown = desk.next(person)
         own, n_answers, n_needed = desk.progress(person)
         status = f"{person}: {own} by you · {n_answers} of {n_needed} answers in all"
-        if shown is None:
+        if item_shown is None:
             return {"status": f"Nothing left for you. Thank you. {status}", "message": message}
         try:
-            clip = f"gradio_api/file={quote(shown_clip(root, shown.row).as_posix())}"
+            clip = f"gradio_api/file={quote(shown_clip(root, item_shown.row).as_posix())}"
         except VideoContrastError:
             clip = ""
             message = message or "The video of this item cannot be shown: choose “not clear”, or tell the organiser."
-        note = f"Sent back: {shown.note}" if shown.note else ""
-        item = {"id": shown.row["id"], "status": status, "message": message, "clip": clip, "note": note}
+        note = f"Sent back: {item_shown.note}" if item_shown.note else ""
+        item = {"id": item_shown.row["id"], "status": status, "message": message, "clip": clip, "note": note}
         if task == "judge":
-            options = enumerate(zip(shown.shown, shown.options, strict=True), 1)
+            options = enumerate(zip(item_shown.shown, item_shown.options, strict=True), 1)
             answers = [*((number, str(n), text) for n, (number, text) in options), (UNCLEAR, "0", UNCLEAR)]
-            return item | {"texts": [], "answers": {"choice": answers}, "chosen": {"choice": shown.former}}
-        before, phrase, after = shown.parts
+            return item | {"texts": [], "answers": {"choice": answers}, "chosen": {"choice": item_shown.former}}
+        before, phrase, after = item_shown.parts
         text = ("", before, phrase, after, f"verb to change: “{phrase}”")
-        return item | {"texts": [text], "answers": {}, "text": str(shown.former or shown.caption)}
+        return item | {"texts": [text], "answers": {}, "text": str(item_shown.former or item_shown.caption)}
 
     def served(asked: Json) -> Json:
         """The next item for a person, whose answer to the last one comes with the question, except for the first."""

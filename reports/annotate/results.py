@@ -23,21 +23,21 @@ def judged(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]
     """
     from video_contrast.metrics import agreement, majority_vote, share_interval
 
-    shown = _answered(rows, votes)
-    every = [vote for row in shown for vote in votes[str(row["id"])]]
+    items = _answered(rows, votes)
+    every = [vote for row in items for vote in votes[str(row["id"])]]
     people = sorted({vote.annotator for vote in every})
     answers = {(vote.item, vote.annotator): vote.answer for vote in every}
-    table = [[answers.get((str(row["id"]), name)) for name in people] for row in shown]
-    videos = [row["cluster"] for row in shown]
-    majority = majority_vote(table, [row["label"] for row in shown], clusters=videos, interval=True)
+    table = [[answers.get((str(row["id"]), name)) for name in people] for row in items]
+    videos = [row["cluster"] for row in items]
+    majority = majority_vote(table, [row["label"] for row in items], clusters=videos, interval=True)
     false = [  # people could not tell the contrast from the truth; a random option that they chose is a plain error
         choice in (None, UNCLEAR) or (choice != row["label"] and row["kinds"][choice] != "random")
-        for row, choice in zip(shown, majority["majority"], strict=True)
+        for row, choice in zip(items, majority["majority"], strict=True)
     ]
     wrong = share_interval(false, videos)
-    agreed = agreement(table) if len(every) > len(shown) else {}  # with one vote an item there is none
+    agreements = agreement(table) if len(every) > len(items) else {}  # with one vote an item there is none
     return {
-        "n_items": len(shown),
+        "n_items": len(items),
         "n_votes": len(every),
         "n_people": len(people),
         "n_ties": majority["n_ties"],  # items without a majority
@@ -45,7 +45,7 @@ def judged(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]
         "low": majority["accuracy_low"],  # over videos; None below five
         "high": majority["accuracy_high"],
         "individual_accuracy": majority["individual_accuracy"],
-        **{name: agreed.get(name) for name in ("pairwise", "fleiss_kappa", "krippendorff_alpha")},
+        **{name: agreements.get(name) for name in ("pairwise", "fleiss_kappa", "krippendorff_alpha")},
         "seconds_median": sorted(vote.seconds for vote in every)[len(every) // 2],
         "not_clear": sum(vote.answer == UNCLEAR for vote in every) / len(every),  # of the votes
         # items whose negative cannot be told from the truth: a contrast or "not clear" won
@@ -57,10 +57,10 @@ def judged(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]
 
 
 def _answered(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]]) -> list[MultipleChoiceRow]:
-    answered = [row for row in rows if votes.get(str(row["id"]))]
-    if not answered:
+    with_votes = [row for row in rows if votes.get(str(row["id"]))]
+    if not with_votes:
         raise VideoContrastError("no item has an answer yet")
-    return answered
+    return with_votes
 
 
 def result_of(folder: str | Path, votes: str | Path, *, config: str, split: str, task: PageTask) -> Figures:
@@ -69,14 +69,14 @@ def result_of(folder: str | Path, votes: str | Path, *, config: str, split: str,
     Raises UsageError: no such file of answers; VideoContrastError: no item has an answer yet.
     """
     rows = open_set(folder).choice_rows(config, split)
-    done = _votes(votes, task).done()
+    votes_of = _votes(votes, task).done()
     if task == "judge":
-        return judged(rows, done)
-    shown = _answered(rows, done)
-    every = [vote for row in shown for vote in done[str(row["id"])]]
+        return judged(rows, votes_of)
+    items = _answered(rows, votes_of)
+    every = [vote for row in items for vote in votes_of[str(row["id"])]]
     people = {vote.annotator for vote in every}
     median = sorted(vote.seconds for vote in every)[len(every) // 2]
-    return {"n_items": len(shown), "n_answers": len(every), "n_people": len(people), "seconds_median": median}
+    return {"n_items": len(items), "n_answers": len(every), "n_people": len(people), "seconds_median": median}
 
 
 def export_set(
@@ -92,15 +92,15 @@ def export_set(
     from video_contrast.metrics import majority_vote
 
     figures = result_of(folder, votes, config=config, split=split, task=task)
-    rows, done = open_set(folder).choice_rows(config, split), _votes(votes, task).done()
+    rows, votes_of = open_set(folder).choice_rows(config, split), _votes(votes, task).done()
     rows_left: list[Row]
     if task == "write":
-        name, rows_left = "verb_human_mc", [*written_rows(rows, done)]
+        name, rows_left = "verb_human_mc", [*written_rows(rows, votes_of)]
         how = {"negatives": f"verb phrases rewritten by people, in the place of the contrast of {config}"}
     else:
-        shown = _answered(rows, done)
-        majority = majority_vote([[vote.answer for vote in done[str(row["id"])]] for row in shown])["majority"]
-        right = [row for row, choice in zip(shown, majority, strict=True) if choice == row["label"]]
+        items = _answered(rows, votes_of)
+        majority = majority_vote([[vote.answer for vote in votes_of[str(row["id"])]] for row in items])["majority"]
+        right = [row for row, choice in zip(items, majority, strict=True) if choice == row["label"]]
         name, rows_left = config, [*right]
         who = "one judge" if _single(figures) else "the majority of judges"
         negatives = f"the items of {config} on which {who} chose the true caption"
@@ -139,13 +139,13 @@ def _single(figures: Figures) -> bool:
 
 def _sentence(figures: Figures) -> str:
     alpha = figures["krippendorff_alpha"]
-    agreed = "" if alpha is None else f", Krippendorff's alpha {alpha:.2f}"
+    agreement = "" if alpha is None else f", Krippendorff's alpha {alpha:.2f}"
     false = "false_negative_rate"
     interval = ends(figures[f"{false}_low"], figures[f"{false}_high"], " (95 % interval {:.1f} to {:.1f})")
     people = f"{figures['n_people']} {'person' if figures['n_people'] == 1 else 'people'}"
     vote = "single answers" if _single(figures) else "majority"
     return (
         f"{people} judged {counted(figures['n_items'], 'item')}: "
-        f"{vote} right in {100 * figures['accuracy']:.1f} %{agreed}; negatives that cannot be told from the truth "
+        f"{vote} right in {100 * figures['accuracy']:.1f} %{agreement}; negatives that cannot be told from the truth "
         f"{100 * figures[false]:.1f} %{interval}"
     )

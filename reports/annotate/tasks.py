@@ -185,17 +185,17 @@ class Desk:
         with self._lock:
             self.votes.refresh()
             own_votes = self.votes.of(annotator)
-            returned = (item for item, vote in own_votes.items() if vote.status == "returned" and item in self.rows)
-            if (back := next(returned, None)) is not None:
+            to_redo = (item for item, vote in own_votes.items() if vote.status == "returned" and item in self.rows)
+            if (back := next(to_redo, None)) is not None:
                 return self._task(back, annotator, own_votes[back])
-            held = next((i for i, c in self._claims.items() if annotator in c and i not in own_votes), None)
-            if held is not None:
-                return self._task(held, annotator)
-            now, done, open_items = time.monotonic(), self.votes.done(), []
+            claim = next((i for i, c in self._claims.items() if annotator in c and i not in own_votes), None)
+            if claim is not None:
+                return self._task(claim, annotator)
+            now, votes_of, open_items = time.monotonic(), self.votes.done(), []
             for place, item in enumerate(self.rows):
                 claims = {name: since for name, since in self._claims.pop(item, {}).items() if now - since <= LEASE}
                 self._claims |= {item: claims} if claims else {}
-                answers = len(done.get(item, ())) + len(claims.keys() - {annotator})
+                answers = len(votes_of.get(item, ())) + len(claims.keys() - {annotator})
                 if item not in own_votes and answers < self.per_item:
                     open_items.append((-answers, place, item))
             if not open_items:
@@ -242,9 +242,9 @@ class Desk:
 
     def progress(self, annotator: str) -> tuple[int, int, int]:
         """(answers of this person, answers in all, answers wanted)."""
-        done = self.votes.done()
+        votes_of = self.votes.done()
         own = sum(vote.status == "done" for vote in self.votes.of(annotator).values())
-        return own, sum(len(votes) for votes in done.values()), self.per_item * len(self.rows)
+        return own, sum(len(votes) for votes in votes_of.values()), self.per_item * len(self.rows)
 
     def _task(self, item: str, annotator: str, former: Vote | None = None) -> Task:
         row = self.rows[item]
@@ -252,8 +252,8 @@ class Desk:
         if self.votes.task == "write":
             return Task(row, phrase=phrase_of(row) or (0, 0), note=note, former=answer)
         rng = stream("annotate", self.seed, "options", *(item, annotator))
-        shown = tuple(int(n) for n in rng.permutation(len(row["candidates"])))
-        return Task(row, tuple(row["candidates"][n] for n in shown), shown, note=note, former=answer)
+        order = tuple(int(n) for n in rng.permutation(len(row["candidates"])))
+        return Task(row, tuple(row["candidates"][n] for n in order), order, note=note, former=answer)
 
 
 def page_html(task: PageTask | Literal["read"], title: str, data: JsonObject | None = None) -> str:

@@ -43,18 +43,18 @@ class Export:
         Raises UsageError: not a built set, or a row that would be asked about a clip that is not its own (a span, where
         clips are not written) or has more candidates than there are letters.
         """
-        built = SetFolder.built(self.folder)
+        dataset = SetFolder.built(self.folder)
         tables = {
-            (config, split): built.rows(config, split)
-            for config in sorted(built.configs)
-            if built.layout(config) in layouts
-            for split in sorted(built.splits(config))
+            (config, split): dataset.rows(config, split)
+            for config in sorted(dataset.configs)
+            if dataset.layout(config) in layouts
+            for split in sorted(dataset.splits(config))
         }
         for (config, _), rows in tables.items():
             for number, row in enumerate(rows):
                 if reason := _rejection_reason(row, self.write_videos):
                     raise UsageError(f"{config}, row {number} (id {row['id']!r}): {reason}")
-        return built.builder, tables
+        return dataset.builder, tables
 
     def choice_tables(self) -> tuple[str, Tables]:
         """The name of the set and its multiple-choice tables. Raises UsageError: as `tables`, or it has none."""
@@ -106,12 +106,12 @@ def _write_clips(tables: Mapping[tuple[str, str], Sequence[Row]], video_root: Pa
     A whole mp4 file is copied; a span, or a file of another kind, is encoded again.
     """
     remove_abandoned(output)
-    written: dict[Clip, str] = {}
+    paths: dict[Clip, str] = {}
     clips = sorted({Clip.of(row) for rows in tables.values() for row in rows}, key=lambda clip: clip.sort_key)
     for clip, footage in [(clip, footage_of(video_root, clip)) for clip in clips]:
         whole = clip.start is None and clip.end is None and clip.video_path.endswith(".mp4")
-        written[clip] = clip.video_path if whole else f"clips/{digest('export', str(clip)).hex()[:16]}.mp4"
-        target = output / written[clip]
+        paths[clip] = clip.video_path if whole else f"clips/{digest('export', str(clip)).hex()[:16]}.mp4"
+        target = output / paths[clip]
         if not whole:
             numbers = range(*footage.span)
             times = footage.times[numbers.start : numbers.stop]
@@ -120,7 +120,7 @@ def _write_clips(tables: Mapping[tuple[str, str], Sequence[Row]], video_root: Pa
         source = resolve_under(video_root, clip.video_path)
         if not (target.exists() and target.samefile(source)):
             copy_file(source, target)
-    return written
+    return paths
 
 
 def cut_clips(clips: Mapping[Clip, str]) -> str:
@@ -159,32 +159,32 @@ def inspect_ai(export: Export) -> list[Path]:
     """
     name, tables = export.choice_tables()
     clips, root = export.clips(tables, mp4=True)
-    stem, written, tasks = re.sub(r"\W+", "_", name), [], []
+    stem, outputs, tasks = re.sub(r"\W+", "_", name), [], []
     for (config, split), rows in tables.items():
         data = f"{stem}_{config}_{split}.jsonl"
         lines = [json.dumps(_sample(row, clips[Clip.of(row)]), ensure_ascii=False) + "\n" for row in rows]
-        written.append(write_text(export.output / data, "".join(lines)))
+        outputs.append(write_text(export.output / data, "".join(lines)))
         task = re.sub(r"\W+", "_", config if split == "test" else f"{config}_{split}")
         if not task.isidentifier():
             raise UsageError(f"config {config!r} has no name that a task of inspect_ai can have")
         tasks.append((task, TASK.format(name=task, config=config, split=split, data=data)))
     text = "\n".join(text for _, text in tasks).rstrip("\n")
     source = python_file("inspect_task.py.template", root, TASKS=text, EXAMPLE=tasks[0][0], FILE=f"{stem}.py")
-    return [*written, write_text(export.output / f"{stem}.py", source)]
+    return [*outputs, write_text(export.output / f"{stem}.py", source)]
 
 
 def _asked(row: MultipleChoiceRow) -> tuple[dict[str, str], bool, str]:
     """How a row is asked, whether with yes or no, and the right answer: yes or no, or a letter."""
     question, candidates = question_of(row) or WHICH_SENTENCE, row["candidates"]
     yes_no = question.is_yes_no(candidates)
-    asked = {"question": question.text, "prompt": question.prompt, "option": question.option}
-    return asked, yes_no, candidates[row["label"]] if yes_no else LETTERS[row["label"]]
+    words = {"question": question.text, "prompt": question.prompt, "option": question.option}
+    return words, yes_no, candidates[row["label"]] if yes_no else LETTERS[row["label"]]
 
 
 def _sample(row: MultipleChoiceRow, video: str) -> dict[str, object]:
-    asked, yes_no, target = _asked(row)
+    words, yes_no, target = _asked(row)
     own = {"candidates": row["candidates"], "label": row["label"], "kinds": row["kinds"], "cluster": row["cluster"]}
-    return {"id": row["id"], "video": video, **asked, "target": target, **own, "yes_no": yes_no}
+    return {"id": row["id"], "video": video, **words, "target": target, **own, "yes_no": yes_no}
 
 
 def lmms_eval(export: Export) -> list[Path]:
@@ -218,10 +218,10 @@ def mteb(export: Export) -> list[Path]:
     lines = []
     for (config, split), rows in tables.items():
         words = re.split(r"\W+|_", f"{name}_{config}_{split if split != 'test' else ''}")
-        for ranked in ("t2v", "v2t") if "captions" in rows[0] else ("choice",):
-            ending = "" if ranked == "choice" else ranked.upper()
+        for task in ("t2v", "v2t") if "captions" in rows[0] else ("choice",):
+            ending = "" if task == "choice" else task.upper()
             class_name = "".join(word.title() for word in words) + ending
-            lines.append(f"    {(class_name, config, split, ranked, 'question' in rows[0])!r},\n")
+            lines.append(f"    {(class_name, config, split, task, 'question' in rows[0])!r},\n")
     values = {"DATASET": repr(export.source), "CUT": cut_clips(clips), "SETS": "".join(lines)}
     source = python_file("mteb_tasks.py.template", root, **values, FILE=f"{stem}_mteb")
     return [write_text(export.output / f"{stem}_mteb.py", source)]
@@ -246,13 +246,13 @@ def vlmevalkit(export: Export) -> list[Path]:
 
     name, tables = export.choice_tables()
     clips, root = export.clips(tables, mp4=True)
-    written = []
+    outputs = []
     for (config, split), rows in tables.items():
         lines: list[Line] = []
         for number, row in enumerate(rows):
-            asked, _, answer = _asked(row)
+            words, _, answer = _asked(row)
             texts = dict(zip(LETTERS, (" ".join(text.split()) for text in row["candidates"]), strict=False))
-            line: Line = {"index": number, "id": row["id"], "video": clips[Clip.of(row)].removesuffix(".mp4"), **asked}
+            line: Line = {"index": number, "id": row["id"], "video": clips[Clip.of(row)].removesuffix(".mp4"), **words}
             kinds = ",".join(row["kinds"])
             lines.append(line | {"candidates": repr(row["candidates"]), **texts, "answer": answer, "kinds": kinds})
         # Items may differ in their number of candidates: the header has the letters of the longest.
@@ -260,9 +260,9 @@ def vlmevalkit(export: Export) -> list[Path]:
         cells = [{name: no_formula(cell) for name, cell in line.items()} for line in lines]
         table = pd.DataFrame(cells, columns=[*_FIRST, *letters, "answer", "kinds"])
         text = str(table.to_csv(sep="\t", index=False, lineterminator="\n"))
-        written.append(write_text(export.output / f"{name}_{config}_{split}.tsv", text))
-    source = python_file("vlmevalkit_sets.py.template", root, EXAMPLE=written[0].stem, FILE=CLASS.removesuffix(".py"))
-    return [*written, write_text(export.output / CLASS, source)]
+        outputs.append(write_text(export.output / f"{name}_{config}_{split}.tsv", text))
+    source = python_file("vlmevalkit_sets.py.template", root, EXAMPLE=outputs[0].stem, FILE=CLASS.removesuffix(".py"))
+    return [*outputs, write_text(export.output / CLASS, source)]
 
 
 __all__ = ["FORMATS", "Export", "inspect_ai", "lmms_eval", "mteb", "vlmevalkit"]

@@ -30,8 +30,8 @@ def load(path: Path) -> dict[str, Json] | None:
     with open_zip(path) as archive:
         names = archive.namelist()
         if "header.json" not in names:
-            started = "_journal/start.json" in names
-            why = "the evaluation has not ended" if started else "it is no log of inspect_ai"
+            has_begun = "_journal/start.json" in names
+            why = "the evaluation has not ended" if has_begun else "it is no log of inspect_ai"
             raise VideoContrastError(f"{path}: holds no header.json: {why}")
         header = _json(path, "header.json", zip_member(archive, path, "header.json"))
         if "summaries.json" in names:
@@ -61,7 +61,7 @@ def read(path: Path, log: Mapping[str, Json], metric: str | None = None) -> Fore
         raise VideoContrastError(f"{path}: none of its {len(samples)} samples was scored; run `inspect score` on it")
     check_names(f"scorer of {path}:", [metric] if metric is not None else [], scorers)
     scorer = metric or scorers[0]
-    logged = [_sample(sample, scorer, f"{path}: sample {number}") for number, sample in enumerate(samples)]
+    own_samples = [_sample(sample, scorer, f"{path}: sample {number}") for number, sample in enumerate(samples)]
     status, notes = log.get("status"), []
     if status not in (None, "success"):
         notes.append(f"the evaluation ended as {status!r}: these are the samples until then")
@@ -69,7 +69,7 @@ def read(path: Path, log: Mapping[str, Json], metric: str | None = None) -> Fore
         notes.append(f"further scorers: {', '.join(scorers[1:])} (--metric)")
     model, task = (str(log["eval"].get(name, path.stem)) for name in ("model", "task"))
     return ForeignLog(
-        path, "inspect_ai", model, task, scorer, items_of(logged), sum(sample.failed for sample in logged),
+        path, "inspect_ai", model, task, scorer, items_of(own_samples), sum(sample.failed for sample in own_samples),
         mean=_reported(log, scorer, "accuracy", "mean"), standard_error=_reported(log, scorer, "stderr"),
         asked_whole=not any(sample.get("choices") for sample in samples), notes=tuple(notes),
     )  # fmt: skip
@@ -90,8 +90,8 @@ def _sample(sample: Mapping[str, Json], scorer: str, place: str) -> Sample:
 
 def _asked(sample: Mapping[str, Json]) -> str:
     """The text that the sample began with, and its choices."""
-    given = sample.get("input")
-    messages = given if isinstance(given, list) else [{"content": given}]
+    value = sample.get("input")
+    messages = value if isinstance(value, list) else [{"content": value}]
     contents = [message.get("content") for message in messages if isinstance(message, Mapping)]
     parts = [part for content in contents for part in (content if isinstance(content, list) else [{"text": content}])]
     texts = [part.get("text") for part in parts if isinstance(part, Mapping)]

@@ -44,14 +44,14 @@ def read(path: Path, rows: Sequence[Mapping[str, Json]], metric: str | None = No
     match = _NAME.match(path.stem)
     date, task = match.groups() if match else (None, path.stem)
     # the mean and the standard error that the harness wrote beside the samples, where it did
-    source, written = path.with_name(f"{date}_results.json"), {}
+    source, figures = path.with_name(f"{date}_results.json"), {}
     if date is not None and source.is_file() and isinstance(results := read_json(source), dict):
         entry = results.get("results", {}).get(task, {})
-        written = {key.partition(",")[0]: value for key, value in entry.items() if isinstance(value, int | float)}
-    error = written.get(f"{name}_stderr_clt", written.get(f"{name}_stderr"))
-    model, failed = path.resolve().parent.name, sum(sample.failed for sample in samples)
+        figures = {key.partition(",")[0]: value for key, value in entry.items() if isinstance(value, int | float)}
+    error = figures.get(f"{name}_stderr_clt", figures.get(f"{name}_stderr"))
+    model, n_failed = path.resolve().parent.name, sum(sample.failed for sample in samples)
     return ForeignLog(
-        path, "lmms-eval", model, task, name, items_of(samples), failed, written.get(name), error, asked_whole=True,
+        path, "lmms-eval", model, task, name, items_of(samples), n_failed, figures.get(name), error, asked_whole=True,
         notes=(f"further metrics: {', '.join(usable[1:])} (--metric)",) if usable[1:] else (),
     )  # fmt: skip
 

@@ -129,8 +129,8 @@ def items_of(samples: Iterable[Sample]) -> dict[str, LogItem]:
             place = letter_place(first.reply, len(LETTERS))
             reread = float(place is not None and place[0] == first.key)
         value = sum(sample.value for sample in epochs.values()) / len(epochs)
-        asked = first.asked if isinstance(first.asked, str) else ""
-        items[item] = LogItem(value, first.video, letter_number(first.answer), reread, asked)
+        question = first.asked if isinstance(first.asked, str) else ""
+        items[item] = LogItem(value, first.video, letter_number(first.answer), reread, question)
     return items
 
 
@@ -150,25 +150,25 @@ def named_by_text(log: ForeignLog, rows: Iterable[MultipleChoiceRow]) -> Foreign
     A sample is of a row where it holds the row's question and every candidate, and names its video where several rows
     have these texts. What is of no row, or of several, keeps its name and has no choice.
     """
-    asked = {name: _words(text) for name, text in log.asked.items()}
-    row_of = _rows_by_sample(log, asked, rows)
+    prompts = {name: _words(text) for name, text in log.asked.items()}
+    row_of = _rows_by_sample(log, prompts, rows)
     items = {}
     for name, item in log.items.items():
         row = row_of.get(name)
         places = []  # in the row, of the candidate that the letter stood for
         if row is not None and item.choice is not None:
             letter = LETTERS[item.choice].lower()
-            places = [n for n, text in enumerate(row["candidates"]) if f" {letter}{_words(text)}" in asked[name]]
+            places = [n for n, text in enumerate(row["candidates"]) if f" {letter}{_words(text)}" in prompts[name]]
         items[name if row is None else row["id"]] = replace(item, choice=places[0] if len(places) == 1 else None)
     return replace(log, items=items)
 
 
 def _rows_by_sample(
-    log: ForeignLog, asked: Mapping[str, str], rows: Iterable[MultipleChoiceRow]
+    log: ForeignLog, prompts: Mapping[str, str], rows: Iterable[MultipleChoiceRow]
 ) -> dict[str, MultipleChoiceRow]:
     """Sample -> its row, where each is the only one of the other."""
     with_word: dict[str, set[str]] = defaultdict(set)
-    for name, text in asked.items():
+    for name, text in prompts.items():
         for word in text.split():
             with_word[word].add(name)
     pairs: list[tuple[str, MultipleChoiceRow]] = []
@@ -177,7 +177,7 @@ def _rows_by_sample(
         texts = [_words(text) for text in (row.get("question") or "", *row["candidates"])]
         texts = [text for text in texts if text.strip() not in ("", "yes", "no")]
         having = sorted((with_word.get(word, set()) for word in set("".join(texts).split())), key=len)
-        names = [name for name in set.intersection(*having or [set()]) if all(text in asked[name] for text in texts)]
+        names = [name for name in set.intersection(*having or [set()]) if all(text in prompts[name] for text in texts)]
         if len(names) > 1:
             videos = {row["video_id"], Path(row["video_path"]).stem}
             names = [name for name in names if Path(log.clusters.get(name, "")).stem in videos]

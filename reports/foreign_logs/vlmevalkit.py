@@ -31,13 +31,13 @@ def read(path: Path, rows: Mapping[int, Mapping[str, Json]]) -> ForeignLog:
             "in _score or _result that its evaluation writes beside it"
         )
     samples = [_sample(row, column, f"{path}: row {number}") for number, row in rows.items()]
-    failed = sum(sample.failed for sample in samples)
-    notes = (f"{failed} items without an answer count as wrong; its VALID figure leaves them out",) if failed else ()
+    empty = sum(sample.failed for sample in samples)
+    notes = (f"{empty} items without an answer count as wrong; its VALID figure leaves them out",) if empty else ()
     stem = _SUFFIX.sub("", path.stem)  # MODEL_DATASET; files lie in folders called as the model
     folders = (folder.name for folder in path.resolve().parents if stem.startswith(f"{folder.name}_"))
     model = next(folders, stem.partition("_")[0])
     task = stem.removeprefix(f"{model}_") or stem
-    return ForeignLog(path, "VLMEvalKit", model, task, column, items_of(samples), failed, notes=notes)
+    return ForeignLog(path, "VLMEvalKit", model, task, column, items_of(samples), empty, notes=notes)
 
 
 def _sample(row: Mapping[str, Json], column: str, place: str) -> Sample:

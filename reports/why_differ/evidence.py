@@ -101,10 +101,10 @@ def _pairs(first: str | Path, second: str | Path, config: str | None, metric: st
         entry, *more = sides[whole].values()
         if not more and entry.source != "run":
             sides[whole] = dict.fromkeys(sides[other], entry)
-    shared = [name for name in sides[0] if name in sides[1]]
-    if not shared or (config is not None and config not in shared):
-        raise unknown_name(f"config of both {first} and {second}:", config or "(none)", shared)
-    return [(sides[0][name], sides[1][name]) for name in ([config] if config else shared)]
+    both = [name for name in sides[0] if name in sides[1]]
+    if not both or (config is not None and config not in both):
+        raise unknown_name(f"config of both {first} and {second}:", config or "(none)", both)
+    return [(sides[0][name], sides[1][name]) for name in ([config] if config else both)]
 
 
 def _keyed(side: Side, run: Side) -> Side:
@@ -128,8 +128,8 @@ def _like(side: Side, run: Side) -> Side:
         rows = next(one.set_rows for one in load_runs([Path(run.name)]) if one.key.config == run.config)
     except VideoContrastError:  # the set was moved: ids stay as they are, and the stage "set" says so
         return side
-    scored = (row for name, row in rows.items() if name in run.items and "candidates" in row)
-    return _of_log(named_by_text(side.log, scored))
+    rows_of_run = (row for name, row in rows.items() if name in run.items and "candidates" in row)
+    return _of_log(named_by_text(side.log, rows_of_run))
 
 
 def _sides(path: Path, metric: str | None) -> dict[str, Side]:
@@ -188,10 +188,10 @@ def _of_run(run: RunFolder, config: str) -> Side:
     network = evidence.get("network", {})
     whole: JsonObject = {**record["model"], **network, "dtype": record["dtype"], "device": record.get("device", "")}
     prompts = {name: "\n".join(texts) for name, texts in record["set"].get("prompts", {}).items() if name == config}
-    shown = record.get("input", {}).get("prompt")
+    prompt = record.get("input", {}).get("prompt")
     return Side(
         str(run.path), "run", config, model=whole, versions=record["versions"], sampling=record["sampling"],
-        prompts=prompts | ({"first item": str(shown)} if shown else {}),
+        prompts=prompts | ({"first item": str(prompt)} if prompt else {}),
         fingerprint=record["set"]["fingerprints"].get(config, ""), missing=run.missing, items=items,
         traces={(trace["clip"], trace["caption"]): trace for trace in evidence.get("traces", [])},
         numbers=run.numbers(config, condition), matrix=matrix,
@@ -241,8 +241,8 @@ def candidate_places(x: ItemEvidence, y: ItemEvidence) -> list[tuple[int, int]]:
 def _aligned_matrices(a: SimilarityMatrix, b: SimilarityMatrix) -> tuple[np.ndarray, np.ndarray]:
     if a.best is not None or b.best is not None:
         first, second = _known(a), _known(b)
-        shared = [pair for pair in first if pair in second]
-        return np.array([first[pair] for pair in shared]), np.array([second[pair] for pair in shared])
+        both = [pair for pair in first if pair in second]
+        return np.array([first[pair] for pair in both]), np.array([second[pair] for pair in both])
     rows = [name for name in a.rows if name in set(b.rows)]
     columns = [name for name in a.columns if name in set(b.columns)]
     parts = []
@@ -259,7 +259,7 @@ def _known(matrix: SimilarityMatrix) -> dict[tuple[str, str], float]:
     own, best = list(enumerate(matrix.relevant)), matrix.best
     if best is None:
         return {(rows[r], columns[c]): float(value) for (r, c), value in np.ndenumerate(matrix.values)}
-    known = {(rows[row], columns[column]): float(best.own[column]) for column, row in own}
+    value_of = {(rows[row], columns[column]): float(best.own[column]) for column, row in own}
     for row, (places, values) in enumerate(zip(best.columns, best.values, strict=True)):
-        known |= {(rows[row], columns[c]): float(value) for c, value in zip(places, values, strict=True)}
-    return known
+        value_of |= {(rows[row], columns[c]): float(value) for c, value in zip(places, values, strict=True)}
+    return value_of
