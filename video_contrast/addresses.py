@@ -250,10 +250,10 @@ class _Fetcher:
         return {name.removeprefix("./"): place for name, place in places.items()}
 
     def _make_room(self) -> None:
-        fetched = [(path.stat(), path) for path in self.root.rglob("[!.]*") if path.is_file()]
-        held = sum(stat.st_size for stat, _ in fetched)
-        for stat, path in sorted(fetched, key=lambda file: file[0].st_ctime)[:-IN_USE]:
-            if held <= ROOM:
+        files = [(path.stat(), path) for path in self.root.rglob("[!.]*") if path.is_file()]
+        n_bytes = sum(stat.st_size for stat, _ in files)
+        for stat, path in sorted(files, key=lambda file: file[0].st_ctime)[:-IN_USE]:
+            if n_bytes <= ROOM:
                 return
             path.unlink(missing_ok=True)
-            held -= stat.st_size
+            n_bytes -= stat.st_size

@@ -287,17 +287,17 @@ class ChatModel:
                 raise
             except Exception as error:  # the HTTP client's own classes, which are another library's
                 status = getattr(getattr(error, "response", None), "status_code", None)
-                broken = isinstance(error, OSError | ValueError | KeyError) or of_the_connection(error)
-                worth_it = status in RETRIED or (status is None and broken)
+                is_broken = isinstance(error, OSError | ValueError | KeyError) or of_the_connection(error)
+                worth_it = status in RETRIED or (status is None and is_broken)
                 if attempt == self.retries or not worth_it:
-                    tried = f" after {attempt + 1} tries" if attempt else ""
+                    tries = f" after {attempt + 1} tries" if attempt else ""
                     reason = " ".join(_LINK.sub("", str(error)).split())[:200]
                     kind = RefusedRequest if status in REFUSED else VideoContrastError
-                    stored = f"are stored in {self.store.path}, run the same command again to go on"
-                    lost = "were kept in memory only and are lost"
+                    on_disk = f"are stored in {self.store.path}, run the same command again to go on"
+                    in_memory = "were kept in memory only and are lost"
                     raise kind(
-                        f"{self.model} at {self.where} failed{tried}: {type(error).__name__}: {reason}; "
-                        f"answers so far {stored if self.store.path is not None else lost}"
+                        f"{self.model} at {self.where} failed{tries}: {type(error).__name__}: {reason}; "
+                        f"answers so far {on_disk if self.store.path is not None else in_memory}"
                     ) from error
                 if status in BUSY:
                     self.pace.busy()
@@ -326,17 +326,17 @@ def _answer(output: object) -> Answer:
         error = getattr(output, "error", None)  # some report it with status 200
         raise ValueError(f"the server returned {f'an error: {error}' if error else 'half an answer'}")
     content = getattr(getattr(choices[0], "logprobs", None), "content", None) or ()
-    listed = [(token, *(token.top_logprobs or ())) for token in content]
-    if any(token.logprob is None for tokens in listed for token in tokens):
-        listed = []  # a server that has the fields and nothing in them
-    alternatives = [list({t.token: (t.token, float(t.logprob)) for t in tokens}.values()) for tokens in listed]
-    filtered = getattr(choices[0], "finish_reason", None) == "content_filter"
-    return {"text": _text_of(choices[0].message, filtered), "alternatives": alternatives or None}
+    token_lists = [(token, *(token.top_logprobs or ())) for token in content]
+    if any(token.logprob is None for tokens in token_lists for token in tokens):
+        token_lists = []  # a server that has the fields and nothing in them
+    alternatives = [list({t.token: (t.token, float(t.logprob)) for t in tokens}.values()) for tokens in token_lists]
+    is_filtered = getattr(choices[0], "finish_reason", None) == "content_filter"
+    return {"text": _text_of(choices[0].message, is_filtered), "alternatives": alternatives or None}
 
 
-def _text_of(message: object, filtered: bool) -> str:
+def _text_of(message: object, is_filtered: bool) -> str:
     text: Json = getattr(message, "content", None)
-    if text is None and (filtered or any(getattr(message, name, None) for name in (*THOUGHTS, "refusal"))):
+    if text is None and (is_filtered or any(getattr(message, name, None) for name in (*THOUGHTS, "refusal"))):
         return ""  # the answer would have come after the thoughts; a refusal is none
     if isinstance(text, list):  # parts, as they stand in requests
         return "".join(str(part.get("text") or "") for part in text if isinstance(part, dict))

@@ -57,8 +57,8 @@ def libraries_named() -> Iterator[None]:
         raise missing_library(error) or error from error
 
 
-def unknown_name(kind: str, name: str, known: "list[str] | tuple[str, ...]") -> UsageError:
-    """Returns an error for a name that is not in `known`, which suggests the nearest one.
+def unknown_name(kind: str, name: str, choices: "list[str] | tuple[str, ...]") -> UsageError:
+    """Returns an error for a name that is not in `choices`, which suggests the nearest one.
 
     `kind`: what is named, for the message ("perturbation").
 
@@ -67,14 +67,14 @@ def unknown_name(kind: str, name: str, known: "list[str] | tuple[str, ...]") -> 
     """
     import difflib
 
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(name, choices, n=1, cutoff=0.6)
     hint = f": did you mean {near[0]!r}?" if near else "."
-    return UsageError(f"unknown {kind} {name!r}{hint} Known: {', '.join(known) or 'none'}")
+    return UsageError(f"unknown {kind} {name!r}{hint} Known: {', '.join(choices) or 'none'}")
 
 
-def check_names(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
-    """Raises UsageError (of `unknown_name`) for the first of `names` that is not in `known`."""
-    listed = list(known)
+def check_names(kind: str, names: Iterable[str], choices: Iterable[str]) -> None:
+    """Raises UsageError (of `unknown_name`) for the first of `names` that is not in `choices`."""
+    choice_list = list(choices)
     for name in names:
-        if name not in listed:
-            raise unknown_name(kind, name, listed)
+        if name not in choice_list:
+            raise unknown_name(kind, name, choice_list)

@@ -68,13 +68,13 @@ def remove_abandoned(folder: AnyPath) -> list[Path]:
     Such are files of no living process of this machine, and, since a folder may be shared by several machines, only
     those that nobody wrote to for a minute.
     """
-    removed = []
+    folders = []
     for path in Path(folder).rglob(".*.tmp*"):
         match = _TEMPORARY.search(path.name)
         if match and not _is_alive(int(match[1])) and time.time() - path.stat().st_mtime > _ABANDONED:
             path.unlink(missing_ok=True)
-            removed.append(path)
-    return removed
+            folders.append(path)
+    return folders
 
 
 def _is_alive(process: int) -> bool:

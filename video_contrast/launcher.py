@@ -21,8 +21,8 @@ def on_cpu() -> bool:
     import torch
     from accelerate.utils import parse_flag_from_env
 
-    accelerated = torch.accelerator.is_available() if hasattr(torch, "accelerator") else torch.cuda.is_available()
-    return bool(parse_flag_from_env("ACCELERATE_USE_CPU")) or not accelerated
+    has_accelerator = torch.accelerator.is_available() if hasattr(torch, "accelerator") else torch.cuda.is_available()
+    return bool(parse_flag_from_env("ACCELERATE_USE_CPU")) or not has_accelerator
 
 
 def worker_pool(

@@ -263,7 +263,7 @@ def checked_rows(rows: Iterable[AnyRowType], where: str, *, any_path: bool = Fal
     with it. `any_path`: let video paths pass that lead out of the video root; whoever reads the videos counts them as
     unreadable.
     """
-    seen: dict[str, None] = {}  # the ids of the rows before, in their order
+    ids: dict[str, None] = {}  # the ids of the rows before, in their order
     layout: Layout | None = None
     groups: dict[str, list[tuple[int, AnyRow]]] = {}  # that lack rows
     whole: set[str] = set()  # the others
@@ -271,7 +271,7 @@ def checked_rows(rows: Iterable[AnyRowType], where: str, *, any_path: bool = Fal
     for n, row in enumerate(rows, 1):
         if layout is None:
             layout = layout_of(row)
-        for column, what in _problems(row, layout, seen, n, any_path=any_path):
+        for column, what in _problems(row, layout, ids, n, any_path=any_path):
             raise VideoContrastError(f"{where}: row {n - 1} (id {row.get('id')!r}), column {column!r}: {what}")
         if layout == "pairs":
             name = row["group"]
@@ -293,14 +293,14 @@ def checked_rows(rows: Iterable[AnyRowType], where: str, *, any_path: bool = Fal
 Problems = Iterator[tuple[str, str]]  # columns, and what is wrong with each; behind the first nothing is sure
 
 
-def _problems(row: AnyRow, layout: Layout, seen: dict[str, None], n: int, *, any_path: bool) -> Problems:
+def _problems(row: AnyRow, layout: Layout, ids: dict[str, None], n: int, *, any_path: bool) -> Problems:
     yield from ((name, "is missing") for name in table_columns(layout) if name not in row)
     for name in ("id", "video_id", "video_path"):
         if not isinstance(row[name], str) or not row[name]:
             yield name, f"must be a non-empty string, not {row[name]!r}"
-    seen[row["id"]] = None
-    if len(seen) != n:
-        yield "id", f"is a duplicate of row {list(seen).index(row['id'])}; ids must be unique"
+    ids[row["id"]] = None
+    if len(ids) != n:
+        yield "id", f"is a duplicate of row {list(ids).index(row['id'])}; ids must be unique"
     yield from _of_span(row["start"], row["end"])
     if row["schema_version"] != SCHEMA_VERSION:
         yield "schema_version", f"is {row['schema_version']!r}; this version reads {SCHEMA_VERSION}"

@@ -33,7 +33,7 @@ def sealed_records(path: str | os.PathLike[str]) -> Iterator[tuple[int, Json]]:
 
     Says how many are not. A last line without an end was torn by a kill and is left out.
     """
-    damaged = begin = 0
+    n_damaged = begin = 0
     with open(path, "rb") as lines:
         for line in lines:
             if not line.endswith(b"\n"):
@@ -44,10 +44,10 @@ def sealed_records(path: str | os.PathLike[str]) -> Iterator[tuple[int, Json]]:
                 sound = record.pop("digest") == json_digest(record)
             if sound:
                 yield begin, record
-            damaged += not sound and len(line) > 1
+            n_damaged += not sound and len(line) > 1
             begin += len(line)
-    if damaged:
-        note(f"{path}: {counted(damaged, 'damaged line')} left out, and made anew")
+    if n_damaged:
+        note(f"{path}: {counted(n_damaged, 'damaged line')} left out, and made anew")
 
 
 def json_digest(value: object) -> str:
@@ -55,13 +55,13 @@ def json_digest(value: object) -> str:
     return blake2b(json.dumps(value, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
-def write_tensors(path: Path, tensors: Mapping[str, np.ndarray], **named: str) -> None:
+def write_tensors(path: Path, tensors: Mapping[str, np.ndarray], **texts: str) -> None:
     """Writes arrays as safetensors, with texts by name and a digest of all in the header."""
     from safetensors.numpy import save_file
 
     whole = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
     with atomic_path(path) as temporary:
-        save_file(whole, temporary, metadata={**named, "digest": _tensors_digest(named, whole)})
+        save_file(whole, temporary, metadata={**texts, "digest": _tensors_digest(texts, whole)})
 
 
 def read_tensors(path: Path) -> dict[str, np.ndarray]:
@@ -79,8 +79,8 @@ def read_tensors(path: Path) -> dict[str, np.ndarray]:
     raise ValueError(f"{path} is damaged")
 
 
-def _tensors_digest(named: Mapping[str, str], tensors: Mapping[str, np.ndarray]) -> str:
-    whole = sha256("".join(named[name] for name in sorted(named)).encode())
+def _tensors_digest(texts: Mapping[str, str], tensors: Mapping[str, np.ndarray]) -> str:
+    whole = sha256("".join(texts[name] for name in sorted(texts)).encode())
     for name, tensor in sorted(tensors.items()):
         whole.update(f"{name} {tensor.dtype.str} {tensor.shape}".encode())
         whole.update(tensor.data)

@@ -36,7 +36,7 @@ def audit(
     from video_contrast.storage import SetFolder
 
     names, model = names_in(configs, config), loaded_language_model(language_model, device)
-    if built := SetFolder(dataset).is_built:
+    if is_built := SetFolder(dataset).is_built:
         results = audit_set(dataset, names, split=split, refine=refine, language_model=model, seed=seed)
         write_card(SetFolder(dataset))
     elif refine:
@@ -48,7 +48,7 @@ def audit(
         }
     if as_json:
         print_json(results)
-    elif not (built and is_quiet()):  # the results stand in the set
+    elif not (is_built and is_quiet()):  # the results stand in the set
         for name, facts in results.items():
             _print(name, facts)
 
@@ -65,5 +65,5 @@ def _print(config: str, facts: ConfigAudit) -> None:
         print(f"  {name:18} {in_percent(scorer)}")
     if "note" in facts:
         print(f"  {facts['note']}")
-    if refined := facts.get("refined"):
-        print(f"  refined: {refined['items_after']} of {counted(refined['items_before'], 'item')} in {config}_refined")
+    if cut := facts.get("refined"):
+        print(f"  refined: {cut['items_after']} of {counted(cut['items_before'], 'item')} in {config}_refined")

@@ -42,8 +42,8 @@ def _command(builder: Builder) -> Command:
     if len(builder.configs) > SHOWN:
         names = ", ".join(builder.configs[:SHOWN]) + f" ... ({len(builder.configs)}: `list builders {builder.name}`)"
     text = f"{builder.summary}\n\nConfigs: {names}.\n\nNeeds: {builder.requirements}."
-    required = " ".join(f"{option.flag_name} {option.name.upper()}" for option in options if option.default is REQUIRED)
-    example = f"video-contrast build {builder.name} {required} --output sets/{builder.name}".replace("  ", " ")
+    flags = " ".join(f"{option.flag_name} {option.name.upper()}" for option in options if option.default is REQUIRED)
+    example = f"video-contrast build {builder.name} {flags} --output sets/{builder.name}".replace("  ", " ")
     if len(options) > MANY:
         example += f" (the whole text of each option: video-contrast list builders {builder.name})"
 
@@ -60,17 +60,17 @@ def _command(builder: Builder) -> Command:
         from video_contrast.builders.writing import blind_report, blind_warnings, build_report
         from video_contrast.storage.set_folder import SetFolder
 
-        selected = names_in(configs, config)
-        root = builders.build(builder.name, selected, output=output, **(options or {}))
+        config_names = names_in(configs, config)
+        root = builders.build(builder.name, config_names, output=output, **(options or {}))
         if not is_writer():
             return
         if (record := SetFolder.record_at(root)) is None:
             say(f"{builder.name}: submitted; {root} is whole when the jobs have ended; the same command goes on")
             return
-        built = builder.select(selected)
-        warnings = [*record.get("facts", {}).get("warnings", ()), *blind_warnings(record, built, root)]
-        of_configs = {name: record["configs"][name] for name in built if name in record["configs"]}
-        lines = [*build_report(record, built), f"{builder.name}: written to {root}", *blind_report(record, built)]
+        dataset = builder.select(config_names)
+        warnings = [*record.get("facts", {}).get("warnings", ()), *blind_warnings(record, dataset, root)]
+        of_configs = {name: record["configs"][name] for name in dataset if name in record["configs"]}
+        lines = [*build_report(record, dataset), f"{builder.name}: written to {root}", *blind_report(record, dataset)]
         tell({"output": str(root), "configs": of_configs, "warnings": warnings}, lines, as_json)
         for warning in () if as_json else warnings:
             note(f"warning: {warning}")

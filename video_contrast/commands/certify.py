@@ -37,17 +37,17 @@ def certify(
         path = write_certificate(certificate, request.output)
         tell({"written": path, **certificate}, [path], as_json)
         return
-    own, given = certificate_side(certificate, model), certificate_side(other, str(against))
-    results = compare(own, given)
-    failed = failed_stage(results)
-    shared = own.traces.keys() & given.traces.keys()
-    if failed is None and len(shared) < len(own.traces):
+    own, other_side = certificate_side(certificate, model), certificate_side(other, str(against))
+    results = compare(own, other_side)
+    stage = failed_stage(results)
+    both = own.traces.keys() & other_side.traces.keys()
+    if stage is None and len(both) < len(own.traces):
         raise VideoContrastError(
-            f"{against} holds {len(shared)} of the {len(own.traces)} golden items, so nothing passes by it; "
+            f"{against} holds {len(both)} of the {len(own.traces)} golden items, so nothing passes by it; "
             "write it again with `certify --output`"
         )
-    shown = [result for result in results if result.state != "unknown"]
-    result = {"passed": failed is None, "first": failed and failed.stage, "stages": list(map(asdict, shown))}
-    tell(result, [*shown, *(["pass"] if failed is None else [])], as_json, print)
-    if failed is not None:
-        raise VideoContrastError(f"{model} differs from {against} in the {failed.stage}: {failed.says}")
+    known_results = [result for result in results if result.state != "unknown"]
+    result = {"passed": stage is None, "first": stage and stage.stage, "stages": list(map(asdict, known_results))}
+    tell(result, [*known_results, *(["pass"] if stage is None else [])], as_json, print)
+    if stage is not None:
+        raise VideoContrastError(f"{model} differs from {against} in the {stage.stage}: {stage.says}")

@@ -28,44 +28,44 @@ def check(
     Missing, unreadable, damaged and changed videos are named, and what a file cannot tell. Exit code 1 if anything is
     wrong.
     """
-    checked = check_set(dataset, progress=True, options=options)
+    result = check_set(dataset, progress=True, options=options)
     beside = dataset.with_suffix(f".{MANIFEST}") if dataset.is_file() else dataset / MANIFEST
-    place = write_json(manifest or beside, checked.manifest()) if checked.looked else None
+    place = write_json(manifest or beside, result.manifest()) if result.looked else None
     if as_json:
-        shown = {name: value for name, value in vars(checked).items() if name not in ("videos", "short", "looked")}
-        print_json(shown | {"readable": checked.readable, "too_short": checked.short, "manifest": place})
+        entry = {name: value for name, value in vars(result).items() if name not in ("videos", "short", "looked")}
+        print_json(entry | {"readable": result.readable, "too_short": result.short, "manifest": place})
     else:
-        _print(checked, dataset, place)
-    if not checked.ok:
+        _print(result, dataset, place)
+    if not result.ok:
         counts = [
-            (len(checked.problems), f"{counted(len(checked.problems), 'problem')} in the tables"),
-            (len(checked.missing), f"{counted(len(checked.missing), 'video')} missing"),
-            (len(checked.unreadable), f"{len(checked.unreadable)} unreadable"),
-            (len(checked.damaged), f"{len(checked.damaged)} damaged"),
-            (len(checked.changed), f"{len(checked.changed)} changed"),
-            (len(checked.short), f"{counted(len(checked.short), 'clip')} beyond the end of the video"),
+            (len(result.problems), f"{counted(len(result.problems), 'problem')} in the tables"),
+            (len(result.missing), f"{counted(len(result.missing), 'video')} missing"),
+            (len(result.unreadable), f"{len(result.unreadable)} unreadable"),
+            (len(result.damaged), f"{len(result.damaged)} damaged"),
+            (len(result.changed), f"{len(result.changed)} changed"),
+            (len(result.short), f"{counted(len(result.short), 'clip')} beyond the end of the video"),
         ]
         raise VideoContrastError(f"{dataset}: " + ", ".join(text for n, text in counts if n))
 
 
-def _print(checked: Checked, folder: Path, manifest: Path | None) -> None:
-    for config, splits in checked.rows.items():
+def _print(result: Checked, folder: Path, manifest: Path | None) -> None:
+    for config, splits in result.rows.items():
         say(f"{config}: " + ", ".join(f"{split} {counted(rows, 'row')}" for split, rows in splits.items()))
-    for problem in checked.problems:
+    for problem in result.problems:
         print(f"problem: {problem}")
     if manifest:
-        say(f"videos: {checked.readable} readable, manifest in {manifest}")
-    elif checked.rows:
+        say(f"videos: {result.readable} readable, manifest in {manifest}")
+    elif result.rows:
         say(f"videos: none of them lies in {folder}; give --video-root to check them")
-    _names("missing", checked.missing)
+    _names("missing", result.missing)
     facts = SetFolder(folder).record.get("facts", {}) if SetFolder(folder).is_built else {}
-    if facts.get("videos") and (checked.missing or (checked.rows and not checked.looked)):
+    if facts.get("videos") and (result.missing or (result.rows and not result.looked)):
         say(f"the videos: {facts['videos']}")  # where the set's builder says that they come from
-    _names("unreadable", list(map(": ".join, checked.unreadable.items())))
-    _names("damaged", list(map(": ".join, checked.damaged.items())))
-    _names("changed", [f"{path}: its sha256 is not the expected one" for path in checked.changed])
-    _names("too short", checked.short)
-    for line in remark_lines(checked.remarks):
+    _names("unreadable", list(map(": ".join, result.unreadable.items())))
+    _names("damaged", list(map(": ".join, result.damaged.items())))
+    _names("changed", [f"{path}: its sha256 is not the expected one" for path in result.changed])
+    _names("too short", result.short)
+    for line in remark_lines(result.remarks):
         say(line)
 
 

@@ -27,9 +27,9 @@ def doctor(
     from video_contrast.runner.doctor.result import accepted_checks
 
     test = api.doctor(model, dataset, names_in(config) or "random_mc", alternatives=alternatives, request=request)
-    accepted = accepted_checks(request.accept)
-    result = {"model": model, **test.record(accepted), "input": test.rendered}
+    accepted_names = accepted_checks(request.accept)
+    result = {"model": model, **test.record(accepted_names), "input": test.rendered}
     tell(result, [f"{model}: {test.exempt}"] if test.exempt else test.verdicts, as_json, print)
-    failed = [verdict.check for verdict in test.of("fail") if verdict.check not in accepted]
-    if failed:
-        raise VideoContrastError(f"{model} failed {len(failed)} of {len(test.verdicts)} checks: {', '.join(failed)}")
+    checks = [verdict.check for verdict in test.of("fail") if verdict.check not in accepted_names]
+    if checks:
+        raise VideoContrastError(f"{model} failed {len(checks)} of {len(test.verdicts)} checks: {', '.join(checks)}")

@@ -25,12 +25,12 @@ def leaderboard(
 
     if output is None and not check:
         raise UsageError("give --output SITE, --check, or both")
-    checked = page.check_runs(runs, dataset=dataset) if check else 0
-    written = output and page.leaderboard(runs, output, link=link, dataset=dataset, checked=check, title=title)
+    n_runs = page.check_runs(runs, dataset=dataset) if check else 0
+    path = output and page.leaderboard(runs, output, link=link, dataset=dataset, checked=check, title=title)
     if as_json:
-        print(json.dumps({"checked": checked, "page": None if written is None else str(written)}))
+        print(json.dumps({"checked": n_runs, "page": None if path is None else str(path)}))
         return
     if check:
-        say(f"{counted(checked, 'run')}: every figure comes out of the scores again, and labels are the set's")
-    if written is not None:
-        say(str(written))
+        say(f"{counted(n_runs, 'run')}: every figure comes out of the scores again, and labels are the set's")
+    if path is not None:
+        say(str(path))

@@ -48,8 +48,8 @@ def text(
         perturb_captions([], name, ids=[], seed=seed, profile=profile, models=models)
         for first in range(0, len(captions), _LINES):
             part = slice(first, first + _LINES)
-            done = perturb_captions(captions[part], name, ids=names[part], seed=seed, profile=profile, models=models)
-            sys.stdout.buffer.write("".join(caption + "\n" for caption in done).encode())
+            texts = perturb_captions(captions[part], name, ids=names[part], seed=seed, profile=profile, models=models)
+            sys.stdout.buffer.write("".join(caption + "\n" for caption in texts).encode())
             sys.stdout.buffer.flush()
 
 

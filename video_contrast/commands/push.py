@@ -57,27 +57,27 @@ def push(
         address = push_results(folder, repo, dataset=dataset, pull_request=not to_main, max_missing=max_missing)
         tell({"address": address}, [address], as_json)
         return
-    planned = plan_set(folder, with_videos=with_videos, video_root=video_root, licence=licence)
-    files = [name for name, _ in (*planned.videos, *planned.tables)]
+    push = plan_set(folder, with_videos=with_videos, video_root=video_root, licence=licence)
+    files = [name for name, _ in (*push.videos, *push.tables)]
     if dry_run:
-        size = f"{counted(len(files), 'file')}, {planned.size / 1e6:.1f} MB"
-        plan = {"repo": repo, "files": files, "bytes": planned.size, "licence": planned.licence}
+        size = f"{counted(len(files), 'file')}, {push.size / 1e6:.1f} MB"
+        plan = {"repo": repo, "files": files, "bytes": push.size, "licence": push.licence}
         tell(plan, [*files, f"{size} to {repo}; nothing was sent"], as_json, print)
         return
-    if planned.videos and not yes:
-        _ask(len(planned.videos), planned.licence)
+    if push.videos and not yes:
+        _ask(len(push.videos), push.licence)
 
     from tqdm import tqdm
 
     hidden = is_quiet() or as_json
-    with tqdm(total=planned.size, desc="sent", unit="B", unit_scale=True, disable=hidden, file=sys.stderr) as bar:
+    with tqdm(total=push.size, desc="sent", unit="B", unit_scale=True, disable=hidden, file=sys.stderr) as bar:
 
         def step(done: int, total: int, sent: int) -> None:
             bar.set_postfix_str(f"{done} of {total} files", refresh=False)
             bar.update(sent - bar.n)
 
-        address = push_set(planned, repo, private=private, revision=revision, step=step)
-    report = {"address": address, "files": len(files), "videos": len(planned.videos), "bytes": planned.size}
+        address = push_set(push, repo, private=private, revision=revision, step=step)
+    report = {"address": address, "files": len(files), "videos": len(push.videos), "bytes": push.size}
     tell(report, [address], as_json)
 
 

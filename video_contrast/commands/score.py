@@ -48,8 +48,8 @@ def score(
     """Score models on a set: accuracy by contrast, retrieval, robustness. Resumable; torchrun works."""
     check_share(max_missing)
     if runs is not None or len(model or ()) > 1:
-        shared = {"dataset": dataset, "config": names_in(config)}
-        _score_runs(model or (), runs, shared, request=request, max_missing=max_missing, as_json=as_json)
+        arguments = {"dataset": dataset, "config": names_in(config)}
+        _score_runs(model or (), runs, arguments, request=request, max_missing=max_missing, as_json=as_json)
         return
     if not model or dataset is None:
         raise UsageError(f"give {'--dataset' if model else '--model, or --runs FILE'}")
@@ -115,9 +115,9 @@ def _tell(outcomes: Sequence[RunOutcome], max_missing: float | None, *, as_json:
         metrics = {name: terminal.with_missing(r.metrics["configs"], r.record) for name, r in results.items()}
         numbers = terminal.numbers_of(metrics)
         terminal.show(terminal.lines_of(numbers), list(numbers))
-    if failed := [f"{outcome.name}: {outcome.error}" for outcome in outcomes if outcome.error]:
+    if errors := [f"{outcome.name}: {outcome.error}" for outcome in outcomes if outcome.error]:
         raise VideoContrastError(
-            f"{len(failed)} of {len(outcomes)} runs failed ({'; '.join(failed)}); the others are done, and the same "
+            f"{len(errors)} of {len(outcomes)} runs failed ({'; '.join(errors)}); the others are done, and the same "
             "command again does only what is missing"
         )
     check_missing(list(results.values()), max_missing)
@@ -151,8 +151,8 @@ def check_missing(results: Sequence[RunResult], share: float | None) -> None:
 
 def summary(result: RunResult) -> JsonObject:
     """What `--json` prints: the metrics, and what has to be known about them."""
-    shown = ("model", "missing", "n_missing", "n_clips", "gone", "skipped", "notes", "counters")
-    record = {name: value for name, value in result.record.items() if name in shown}
+    keys = ("model", "missing", "n_missing", "n_clips", "gone", "skipped", "notes", "counters")
+    record = {name: value for name, value in result.record.items() if name in keys}
     return {"configs": result.metrics["configs"], "output": str(result.output), **record}
 
 

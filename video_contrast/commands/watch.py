@@ -34,11 +34,11 @@ def watch(
     from video_contrast.runner.watch import watch as watched
 
     request = replace(request, limit=request.limit or None)
-    errors, unsaved = list[str](), 0
+    errors, n_unsaved = list[str](), 0
     for number, outcome in watched(checkpoints, dataset, names_in(config), find_set=api.named_set, request=request):
         step = f"step {number:>7}  "
         if outcome is None:
-            unsaved += 1
+            n_unsaved += 1
             note(f"{step}is not saved whole yet")
             continue
         errors.append(outcome.error)
@@ -47,8 +47,8 @@ def watch(
         else:
             numbers = terminal.numbers_of(terminal.metrics_of([RunFolder(outcome.output)]))
             say(step + "   ".join(f"{line.name} {line.cells[0]}" for line in terminal.lines_of(numbers)))
-    if not errors and not unsaved:
+    if not errors and not n_unsaved:
         note(f"{checkpoints}: no checkpoint-N folder yet")
     if any(errors):
-        failed = sum(map(bool, errors))
-        raise VideoContrastError(f"{failed} of {len(errors)} checkpoints failed; the others are done")
+        n_failed = sum(map(bool, errors))
+        raise VideoContrastError(f"{n_failed} of {len(errors)} checkpoints failed; the others are done")

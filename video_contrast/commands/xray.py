@@ -82,8 +82,8 @@ def _tokens(tokenizer: str | None, limit: int) -> TokenCount:
 
     from video_contrast.pretrained import load
 
-    loaded = load(tokenizer, AutoTokenizer, "--tokenizer")
-    return TokenCount(lambda text: len(loaded(text)["input_ids"]), f"those of {tokenizer}", limit)
+    tokens_of = load(tokenizer, AutoTokenizer, "--tokenizer")
+    return TokenCount(lambda text: len(tokens_of(text)["input_ids"]), f"those of {tokenizer}", limit)
 
 
 def _refined(source: XraySource, record: XrayRecord, output: Path, seed: int) -> dict[str, object]:

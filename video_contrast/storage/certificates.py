@@ -51,8 +51,8 @@ def is_of(certificate: Json, record: RunRecord) -> bool:
     if not isinstance(other, dict) or not isinstance(other.get("options"), dict):  # of a certificate by anyone
         return False
     same = all(other.get(name) == model[name] for name in ("revision", "kind", "kind_version"))
-    chosen = all(model["options"].get(name) == value for name, value in other["options"].items())
-    return same and chosen and other.get("dtype") == record["dtype"]
+    same_options = all(model["options"].get(name) == value for name, value in other["options"].items())
+    return same and same_options and other.get("dtype") == record["dtype"]
 
 
 def certified_lines(record: RunRecord) -> list[str]:

@@ -99,8 +99,8 @@ def _of_cell(value: Json, column: str) -> Candidates:
     """Candidates of one cell: a list of texts or of objects, or an object of texts or of lists."""
     if isinstance(value, Mapping):
         if not value or not all(isinstance(part, list | tuple) for part in value.values()):
-            numbered = {key: re.findall(r"\d+|\D+", str(key)) for key in value}
-            keys = sorted(value, key=lambda key: [(int(p), "") if p.isdigit() else (-1, p) for p in numbered[key]])
+            parts_of = {key: re.findall(r"\d+|\D+", str(key)) for key in value}
+            keys = sorted(value, key=lambda key: [(int(p), "") if p.isdigit() else (-1, p) for p in parts_of[key]])
             return Candidates([as_text(value[key]) for key in keys], [str(key) for key in keys])
         if len({len(part) for part in value.values()}) > 1:
             raise Fault("no list of candidates", f"column {column!r} holds lists of different lengths: {value!r}")
@@ -178,9 +178,9 @@ def true_places(rows: Sequence[TableRow], candidates: Sequence[Entry], roles: Co
         return [roles.constant if fit else outside for fit in fits]
     if roles.labels:
         return _read_labels(rows, candidates, roles)
-    marked = [None if isinstance(entry, Fault) else entry.true for entry in candidates]
-    if any(place is not None for place in marked):
-        return [Fault("no true candidate", "none is marked as true") if n is None else n for n in marked]
+    places = [None if isinstance(entry, Fault) else entry.true for entry in candidates]
+    if any(place is not None for place in places):
+        return [Fault("no true candidate", "none is marked as true") if n is None else n for n in places]
     raise VideoContrastError(
         f"{where}: needs which candidate is true; none of its columns ({', '.join(rows[0])}) looks like it: "
         "name it with --label, or call it label"
@@ -205,9 +205,9 @@ def _read_labels(rows: Sequence[TableRow], candidates: Sequence[Entry], roles: C
     roles.guesses.append(f"labels of {name}: {_WAYS[column.way]}{column.doubt()}")
     for other in roles.labels:
         pairs = zip(columns[other].places, column.places, strict=True)
-        known = [(first, second) for first, second in pairs if first is not None and second is not None]
-        differ = sum(first != second for first, second in known)
-        if len(known) > len(rows) / 2 > differ > 0:
+        both = [(first, second) for first, second in pairs if first is not None and second is not None]
+        differ = sum(first != second for first, second in both)
+        if len(both) > len(rows) / 2 > differ > 0:
             roles.guesses.append(f"{other} names another candidate than {name} in {differ:,} rows")
     return labels
 
@@ -361,11 +361,11 @@ def completed_rows(
     Raises VideoContrastError: there are no candidates or no label, or they do not fit; names the row. `where, columns`:
     as of `plain_table`. `split`: only its rows; how labels are read is told from all of them.
     """
-    listed = list(rows.values()) if isinstance(rows, Mapping) else list(rows)
-    first = listed[0] if listed else {"captions": None}
+    row_list = list(rows.values()) if isinstance(rows, Mapping) else list(rows)
+    first = row_list[0] if row_list else {"captions": None}
     layout = layout_of(first) if {"candidates", "captions"} & first.keys() else "multiple_choice"
     if "captions" in first or layout == "pairs" or all(name in first for name in table_columns(layout)):
-        return cast(list[Row], [r for r in listed if split is None or str(r.get("split") or SPLIT) == split])
+        return cast(list[Row], [r for r in row_list if split is None or str(r.get("split") or SPLIT) == split])
     table = plain_table(rows, where, columns=columns, strict=True)
     return cast(list[Row], table.rows if split is None else table.splits[split])
 

@@ -161,8 +161,8 @@ class RunNumbers(NamedTuple):
             for row in _figures(config, condition, numbers)
         }
         gammas = [gamma for config, entry in configs.items() for gamma in _gammas(config, entry)]
-        known = [entry for entry in configs.values() if "n_missing" in entry]
-        missing = dict.fromkeys((entry["n_missing"], entry.get("n_clips")) for entry in known)
+        entries = [entry for entry in configs.values() if "n_missing" in entry]
+        missing = dict.fromkeys((entry["n_missing"], entry.get("n_clips")) for entry in entries)
         return cls(figures, gammas, list(missing))
 
 
@@ -215,13 +215,13 @@ def _gammas(config: str, entry: ConfigMetrics) -> Iterator[Gamma]:
     """The gammas of a config: of each score the groups of perturbations, then the single conditions."""
     scores = {score.key: score for score in (*ROBUST["pairs"], *ROBUST["retrieval"])}
     for key, measured in entry.get("robustness", {}).items():
-        shared = (measured["clean"], bool(measured.get("at_chance")))
+        of_clean = (measured["clean"], bool(measured.get("at_chance")))
         for group, means in measured.items():
             if isinstance(means, Mapping) and group != "conditions":
                 yield Gamma(
-                    config, scores[key], group, "", *shared, means[ABSOLUTE], means[RELATIVE],
+                    config, scores[key], group, "", *of_clean, means[ABSOLUTE], means[RELATIVE],
                     means[f"{ABSOLUTE}_sd"], means[f"{RELATIVE}_sd"], means["n"],
                 )  # fmt: skip
         for condition, gammas in measured.get("conditions", {}).items():
             absolute, relative = gammas[ABSOLUTE], gammas[RELATIVE]
-            yield Gamma(config, scores[key], "", condition, *shared, absolute, relative)
+            yield Gamma(config, scores[key], "", condition, *of_clean, absolute, relative)

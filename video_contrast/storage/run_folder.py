@@ -249,9 +249,9 @@ class RunFolder:
             for number, config in enumerate(sorted(items)):
                 handle.write(f"{',' * (number > 0)}{encode(config)}:{{")
                 for place, (name, entry) in enumerate(items[config]):
-                    seen = former.get(config, {}).get(name, {})
-                    if "frames" in seen and seen["texts"] == entry["texts"]:
-                        entry.setdefault("frames", seen["frames"])
+                    old = former.get(config, {}).get(name, {})
+                    if "frames" in old and old["texts"] == entry["texts"]:
+                        entry.setdefault("frames", old["frames"])
                     handle.write(f"{',' * (place > 0)}{encode(name)}:{encode(entry)}")
                 handle.write("}")
             handle.write(f"}},{encode(evidence).removeprefix('{')}")
@@ -319,11 +319,11 @@ class RunFolder:
     @property
     def known_videos(self) -> dict[str, VideoFile]:
         """`videos`, and what killed runs noted."""
-        known = self.videos
+        videos = self.videos
         for path in sorted((self.path / NOTED).glob("*.jsonl")):
             for _, record in sealed_records(path):
-                known |= record["videos"]
-        return known
+                videos |= record["videos"]
+        return videos
 
     def write_results(self, name: str, eval_results: str, model_index: str, card: str) -> list[Path]:
         """Writes the results in the Hub's formats; returns the files, that of `.eval_results` first.
@@ -362,8 +362,8 @@ class RunFolder:
 
     def read_self_test(self, key: str) -> JsonObject | None:
         """The stored self-test; None where there is none, or one of another model, set or sampling than `key` names."""
-        stored = self._stored(SELF_TEST)
-        return cast(JsonObject, stored["test"]) if stored.get("key") == key else None
+        entry = self._stored(SELF_TEST)
+        return cast(JsonObject, entry["test"]) if entry.get("key") == key else None
 
     def write_self_test(self, key: str, test: Mapping[str, object]) -> None:
         """Writes `self_test.json`; `key` names what it holds for."""
@@ -388,8 +388,8 @@ class RunFolder:
         Args:
             config, perturbation, key: whose texts, and what they must have been made from.
         """
-        stored = self._stored(f"{TEXTS}/{config}.{perturbation}.json")
-        return tuple(tuple(texts) for texts in stored["texts"]) if stored.get("key") == key else None
+        entry = self._stored(f"{TEXTS}/{config}.{perturbation}.json")
+        return tuple(tuple(texts) for texts in entry["texts"]) if entry.get("key") == key else None
 
     def write_texts(self, config: str, perturbation: str, key: str, texts: Sequence[Sequence[str]]) -> None:
         """Stores the perturbed texts of a config.

@@ -63,8 +63,8 @@ def self_test_lines(record: RunRecord) -> list[str]:
     lines = []
     for verdict in test.get("verdicts", ()):
         if verdict["state"] in ("fail", "doubt"):
-            accepted = " (accepted)" if verdict["check"] in test["accepted"] else ""
-            lines.append(f"self-test: {verdict['state']}{accepted}: {verdict['check']}: {verdict['says']}")
+            remark = " (accepted)" if verdict["check"] in test["accepted"] else ""
+            lines.append(f"self-test: {verdict['state']}{remark}: {verdict['check']}: {verdict['says']}")
         elif verdict["check"] == "reversal" and verdict["says"].startswith("order-blind"):
             says = f"{verdict['says']}, so contrasts that need the order of frames (rises, falls) can only be guessed"
             lines.append(f"self-test: {says}")

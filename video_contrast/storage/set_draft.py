@@ -60,10 +60,10 @@ class SetDraft:
     def add_written(self, config: str, entry: ConfigRecord) -> None:
         """Adds a config whose tables lie there. Raises VideoContrastError: a former one has a split that it lacks."""
         former = self._former.get(config)
-        lost = [split for split in former["splits"] if split not in entry["splits"]] if former else []
-        if lost:
+        lacks = [split for split in former["splits"] if split not in entry["splits"]] if former else []
+        if lacks:
             raise VideoContrastError(
-                f"--output {self.folder.path}: its config {config} also has the split {', '.join(lost)}, which would "
+                f"--output {self.folder.path}: its config {config} also has the split {', '.join(lacks)}, which would "
                 "no longer be part of the set; give a new folder, or build all splits in one call"
             )
         self.record["configs"][config] = entry

@@ -135,8 +135,8 @@ class SetFolder:
         """Keeps where the videos lie: relative to the set where both lie in one folder, so that this can be moved."""
         folder, place = self.path.resolve(), root.expanduser().resolve()
         together = Path(os.path.commonpath([folder, place])) != Path(folder.anchor)
-        kept = Path(os.path.relpath(place, folder)) if together else place
-        write_json(self.path / LOCAL, {"video_root": kept.as_posix()})
+        new_place = Path(os.path.relpath(place, folder)) if together else place
+        write_json(self.path / LOCAL, {"video_root": new_place.as_posix()})
 
     @property
     def has_card(self) -> bool:
@@ -243,8 +243,8 @@ class SetFolder:
 
         # Streaming reads the files themselves: the library's cache does not notice every change of them.
         with _explained(self.path, config, split):
-            loaded = datasets.load_dataset(str(self.path.absolute()), config, split=split, streaming=True)
-            rows = [dict(row) for row in without_played(loaded)]
+            table = datasets.load_dataset(str(self.path.absolute()), config, split=split, streaming=True)
+            rows = [dict(row) for row in without_played(table)]
         return completed_rows(rows, f"{self.path}, {config}, {split}", columns=self.columns)
 
     def choice_rows(self, config: str, split: str) -> list[MultipleChoiceRow]:
@@ -363,13 +363,13 @@ def check_whole(record: SetRecord, config: str, split: str, files: Sequence[str]
 
     `files`: that are there, by their names or addresses. `rows`: how many they hold.
     """
-    numbered = re.search(r"-of-(\d{5})\.parquet$", files[0])
-    expected = record["configs"][config]["splits"][split]["num_examples"]
-    if numbered and len(files) < int(numbered[1]) and rows < expected:
+    match = re.search(r"-of-(\d{5})\.parquet$", files[0])
+    n_rows = record["configs"][config]["splits"][split]["num_examples"]
+    if match and len(files) < int(match[1]) and rows < n_rows:
         there = ", ".join(file.rpartition(f"{split}-")[2].partition("-of-")[0] for file in files[:100])
         raise VideoContrastError(
-            f"{files[0].rpartition('/')[0]}: of the {expected:,} rows of {split} there are {rows:,}: one of its files "
-            f"{split}-*-of-{numbered[1]}.parquet is missing (there are {there}); copy the set again"
+            f"{files[0].rpartition('/')[0]}: of the {n_rows:,} rows of {split} there are {rows:,}: one of its files "
+            f"{split}-*-of-{match[1]}.parquet is missing (there are {there}); copy the set again"
         )
 
 
@@ -401,8 +401,8 @@ class FileSet(SetFolder):
 
     @cached_property
     def _table(self) -> TableFile:
-        given = self.columns or TableColumns()
-        return read_table_file(self.file, encoding=given.encoding, delimiter=given.delimiter)
+        columns = self.columns or TableColumns()
+        return read_table_file(self.file, encoding=columns.encoding, delimiter=columns.delimiter)
 
     @property
     def is_built(self) -> bool:

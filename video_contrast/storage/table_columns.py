@@ -95,20 +95,20 @@ def column_roles(rows: Sequence[TableRow], where: str, named: TableColumns | Non
 
 def _guessed(role: str, names: Sequence[str], roles: ColumnRoles, rows: Sequence[TableRow]) -> str | None:
     """The first of columns of usual names that can have a role, which joins the guesses unless it is called so."""
-    taken = {*roles.texts, *roles.labels[:1]}
-    name = next((name for name in names if name not in taken and _fits(role, name, rows)), None)
+    own_columns = {*roles.texts, *roles.labels[:1]}
+    name = next((name for name in names if name not in own_columns and _fits(role, name, rows)), None)
     if name not in (None, role):
         roles.guesses.append(f"{'source video' if role == 'cluster' else role}: {name}")
     return name
 
 
 def _no_candidates(names: Sequence[str], where: str, named: TableColumns | None) -> VideoContrastError:
-    captioned = any(word in name.lower() for name in names for word in ("caption", "sentence"))
+    has_captions = any(word in name.lower() for name in names for word in ("caption", "sentence"))
     return VideoContrastError(
         f"{where}: needs the candidates of each item and which of them is true; none of its columns "
         f"({', '.join(names)}) looks like candidates: "
         + ("name them with --candidates and --label" if named else "call them candidates and label")
-        + ("; of rows of a video and a caption, `video-contrast build captions` makes a set" if captioned else "")
+        + ("; of rows of a video and a caption, `video-contrast build captions` makes a set" if has_captions else "")
     )
 
 
@@ -136,13 +136,13 @@ def _candidates(columns: TableColumns, names: Sequence[str], by_name: dict[str, 
             guesses = [] if by_name[plain] == "candidates" else [f"candidates: {by_name[plain]}"]
             return ColumnRoles((by_name[plain],), guesses=guesses)
     for pattern in _NUMBERED:
-        matched = {m.group(1): name for plain, name in by_name.items() if (m := re.fullmatch(pattern, plain))}
-        numbers = {int(key) if key.isdigit() else ord(key) - ord("a"): name for key, name in matched.items()}
+        name_of = {m.group(1): name for plain, name in by_name.items() if (m := re.fullmatch(pattern, plain))}
+        numbers = {int(key) if key.isdigit() else ord(key) - ord("a"): name for key, name in name_of.items()}
         first = min(numbers, default=0)
         run: list[str] = []
         while first + len(run) in numbers:  # in turn: a column X beside A to D is none of them
             run.append(numbers[first + len(run)])
-        from_number = next(iter(matched), "").isdigit()
+        from_number = next(iter(name_of), "").isdigit()
         if len(run) > 1 and first <= from_number:
             guesses = [f"candidates: {', '.join(run)}"]
             return ColumnRoles(tuple(run), first=first if from_number else None, guesses=guesses)

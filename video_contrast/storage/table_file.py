@@ -67,19 +67,19 @@ def read_table_file(
         raise UsageError(f"{source}: unknown kind of table; known are {', '.join(SUFFIXES)}")
     if suffix == ".zip":
         suffix, content, notes = _only_member(Path(source))
-    opened: Opener = partial(open_binary, source) if content is None else partial(io.BytesIO, content)
+    opener: Opener = partial(open_binary, source) if content is None else partial(io.BytesIO, content)
     if suffix == ".parquet":
         table = TableFile(source, enumerate(parquet_rows(source, content)))
     elif suffix == ".xlsx":
-        with opened() as handle:
+        with opener() as handle:
             table = TableFile(source, _workbook_rows(source, handle.read()))
     elif suffix == ".json":
-        table = _json(source, "".join(_lines(source, opened, encoding, "")))
+        table = _json(source, "".join(_lines(source, opener, encoding, "")))
     elif suffix in (".jsonl", ".ndjson"):
-        table = TableFile(source, _line_rows(source, _lines(source, opened, encoding, "\n")), "line")
+        table = TableFile(source, _line_rows(source, _lines(source, opener, encoding, "\n")), "line")
     else:
         delimiter = "\t" if suffix == ".tsv" and not delimiter else delimiter
-        table = _delimited_table(source, opened, encoding=encoding, delimiter=delimiter, marks=marks)
+        table = _delimited_table(source, opener, encoding=encoding, delimiter=delimiter, marks=marks)
     table.notes[:0] = notes
     return table
 
@@ -150,8 +150,8 @@ def _workbook_rows(path: Address, content: bytes) -> Numbered:
             if sum(member.file_size for member in archive.infolist()) > _LARGEST:
                 raise VideoContrastError(f"{path}: holds more than 2 GB")
         sheet = load_workbook(io.BytesIO(content), read_only=True, data_only=True).worksheets[0]
-        numbered = enumerate(sheet.iter_rows(values_only=True), 1)
-        lines = [(number, cells) for number, cells in numbered if set(cells) != {None}]
+        sheet_rows = enumerate(sheet.iter_rows(values_only=True), 1)
+        lines = [(number, cells) for number, cells in sheet_rows if set(cells) != {None}]
     except VideoContrastError:
         raise
     except Exception as error:  # of the library, of many classes
@@ -164,25 +164,25 @@ def _workbook_rows(path: Address, content: bytes) -> Numbered:
         yield number, {name: cells[place] for name, place in zip(names, places, strict=True)}
 
 
-def _delimited_table(path: Address, opened: Opener, *, encoding: str, delimiter: str | None, marks: bool) -> TableFile:
+def _delimited_table(path: Address, opener: Opener, *, encoding: str, delimiter: str | None, marks: bool) -> TableFile:
     """The table in a text file whose fields are parted by a delimiter, which is told from the header where None."""
     notes = []
     if delimiter is None:
-        delimiter = max(DELIMITERS, key=next(_lines(path, opened, encoding, "\n"), "").count)
+        delimiter = max(DELIMITERS, key=next(_lines(path, opener, encoding, "\n"), "").count)
         notes = [f"delimiter: {DELIMITERS[delimiter]}"] if delimiter != "," else []
     # Captions of tab-separated files hold quotation marks of their own.
-    quoted = delimiter != "\t" or (marks and any('\t"' in line for line in _lines(path, opened, encoding, "\n")))
-    lines = _lines(path, opened, encoding, "" if quoted else "\n")
-    return TableFile(path, _delimited_rows(path, lines, delimiter, quoted), "line", notes)
+    quotes = delimiter != "\t" or (marks and any('\t"' in line for line in _lines(path, opener, encoding, "\n")))
+    lines = _lines(path, opener, encoding, "" if quotes else "\n")
+    return TableFile(path, _delimited_rows(path, lines, delimiter, quotes), "line", notes)
 
 
-def _lines(path: Address, opened: Opener, encoding: str, newline: str) -> Iterator[str]:
+def _lines(path: Address, opener: Opener, encoding: str, newline: str) -> Iterator[str]:
     """The lines of a text file with their ends; `newline` as of `open`."""
     try:
         codecs.lookup(encoding)
     except LookupError as error:
         raise UsageError(f"--encoding {encoding}: no such encoding") from error
-    with opened() as handle:
+    with opener() as handle:
         if handle.read(2) in (b"\xff\xfe", b"\xfe\xff") and encoding == ENCODING:
             encoding = "utf-16"
         handle.seek(0)
@@ -190,7 +190,7 @@ def _lines(path: Address, opened: Opener, encoding: str, newline: str) -> Iterat
             yield from io.TextIOWrapper(handle, encoding, newline=newline)
         except UnicodeDecodeError as error:
             decoder, line = codecs.getincrementaldecoder(encoding)(), 1
-            with opened() as handle, suppress(UnicodeDecodeError):
+            with opener() as handle, suppress(UnicodeDecodeError):
                 for number, content in enumerate(handle, 1):  # an incomplete character at the end is on the last line
                     line = number
                     decoder.decode(content)
@@ -235,8 +235,8 @@ def _json(path: Address, text: str) -> TableFile:
     notes = []
     if isinstance(value, Mapping):
         table = only_table(value)
-        if (captioned := _captioned(path, value)) is not None:
-            value = captioned
+        if (caption_rows := _captioned(path, value)) is not None:
+            value = caption_rows
         elif table is not None:
             notes.append(f"rows: the list under {table!r}")
             value = value[table]
@@ -291,12 +291,12 @@ def _is_table(value: Json) -> bool:
     return isinstance(value, Sequence) and bool(value) and all(isinstance(row, Mapping) for row in value)
 
 
-def _delimited_rows(path: Address, lines: Iterable[str], delimiter: str, quoted: bool) -> Numbered:
+def _delimited_rows(path: Address, lines: Iterable[str], delimiter: str, quotes: bool) -> Numbered:
     """The rows below the header, by the last line of each."""
     # strict: a mark that is never closed would swallow the rows after it in silence
     # without marks a line is a line, whatever else would end one
-    lines = lines if quoted else (line.removesuffix("\n").rstrip("\r") for line in lines)
-    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    lines = lines if quotes else (line.removesuffix("\n").rstrip("\r") for line in lines)
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     reader = csv.reader(lines, delimiter=delimiter, strict=True, quoting=quoting)
     names, first = None, 1
     try:
@@ -306,8 +306,8 @@ def _delimited_rows(path: Address, lines: Iterable[str], delimiter: str, quoted:
             elif cells and names is not None:
                 if len(cells) != len(names):
                     what = f"{len(cells)} fields, but the header names {len(names)}"
-                    parted = f"fields are parted by a {DELIMITERS.get(delimiter, repr(delimiter))}"
-                    raise VideoContrastError(f"{path}: line {reader.line_num}: {what} ({parted})")
+                    separator = f"fields are parted by a {DELIMITERS.get(delimiter, repr(delimiter))}"
+                    raise VideoContrastError(f"{path}: line {reader.line_num}: {what} ({separator})")
                 yield reader.line_num, dict(zip(names, cells, strict=True))
             first = reader.line_num + 1
     except csv.Error as error:

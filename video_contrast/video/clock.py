@@ -96,8 +96,8 @@ def index_of(path: AnyPath) -> VideoIndex:
 
     Raises BrokenVideo: no such file, no video stream, not a video, or no frame in it.
     """
-    known = state(regular(path))
-    return (_index_of_small if known[0] <= _SMALL else _index_of_large)(os.fspath(path), known)
+    file_state = state(regular(path))
+    return (_index_of_small if file_state[0] <= _SMALL else _index_of_large)(os.fspath(path), file_state)
 
 
 def _index(path: str, state: tuple[int, int, int]) -> VideoIndex:
@@ -142,25 +142,25 @@ class _Clock:
 
 def _shown_by_time(file: Packets) -> _Clock:
     """The frames in the order of their packets' times; without those before the first key frame that never come out."""
-    shown = sorted(file.packets, key=lambda packet: packet.pts or 0)
+    packets = sorted(file.packets, key=lambda packet: packet.pts or 0)
     fault = ""
-    if early := next((k for k, packet in enumerate(shown) if packet.key), 0):
-        handed_out, fault = made_before(file.path, shown[early].pts or 0)
-        shown = [packet for packet in shown[:early] if packet.pts in handed_out] + shown[early:]
-    keys = tuple(k for k, packet in enumerate(shown) if packet.key)
-    ticks = np.array([packet.pts for packet in shown], np.int64)
-    return _Clock(ticks, file.base, keys if keys[:1] == (0,) else (0, *keys), last=shown[-1].duration, fault=fault)
+    if early := next((k for k, packet in enumerate(packets) if packet.key), 0):
+        handed_out, fault = made_before(file.path, packets[early].pts or 0)
+        packets = [packet for packet in packets[:early] if packet.pts in handed_out] + packets[early:]
+    keys = tuple(k for k, packet in enumerate(packets) if packet.key)
+    ticks = np.array([packet.pts for packet in packets], np.int64)
+    return _Clock(ticks, file.base, keys if keys[:1] == (0,) else (0, *keys), last=packets[-1].duration, fault=fault)
 
 
 def _shown_by_count(file: Packets) -> _Clock:
     """The frames that come out of the decoder, at the packets' times of decoding or else at an even rate."""
-    counted, fault = counted_frames(file.path)
-    if counted < file.expected:
-        fault = fault or f"{counted} of {len(file.packets)} frames come out of it"
+    n_frames, fault = counted_frames(file.path)
+    if n_frames < file.expected:
+        fault = fault or f"{n_frames} of {len(file.packets)} frames come out of it"
     ticks = np.unique([packet.dts for packet in file.packets if packet.dts is not None])
-    if len(ticks) == counted:
+    if len(ticks) == n_frames:
         return _Clock(ticks, file.base, fault=fault)
-    return _Clock(np.arange(counted), 1 / (file.rate or Fraction(25)), fault=fault)
+    return _Clock(np.arange(n_frames), 1 / (file.rate or Fraction(25)), fault=fault)
 
 
 def _gap(steps: Seconds) -> tuple[str, ...]:
@@ -177,7 +177,7 @@ def _ahead(file: Packets, frames: _Clock) -> npt.NDArray[np.uint8]:
     numbers = np.arange(n_frames)
     most = np.minimum(_REORDERED, n_frames - 1 - numbers)
     if file.by_time:
-        shown = np.array([packet.pts for packet in file.packets if packet.pts is not None], np.int64)
-        in_order = np.searchsorted(frames.ticks, shown[np.isin(shown, frames.ticks)])
+        stamps = np.array([packet.pts for packet in file.packets if packet.pts is not None], np.int64)
+        in_order = np.searchsorted(frames.ticks, stamps[np.isin(stamps, frames.ticks)])
         most[in_order] = np.minimum(np.maximum.accumulate(in_order) - in_order, most[in_order])
     return most.astype(np.uint8)

@@ -53,8 +53,8 @@ def opened(path: str) -> Iterator[tuple[AvContainer, AvStream]]:
     with container:
         if not (streams := streams_of(container)):
             raise BrokenVideo(f"{path}: has no video stream that can be decoded")
-        flagged = [stream for stream in streams if stream.disposition & av.stream.Disposition.default]
-        stream = (flagged or streams)[0]
+        defaults = [stream for stream in streams if stream.disposition & av.stream.Disposition.default]
+        stream = (defaults or streams)[0]
         # One thread a file: the workers are the parallelism, and the bits then never depend on the machine.
         stream.codec_context.thread_count = 1
         stream.codec_context.thread_type = "NONE"
@@ -136,17 +136,17 @@ def picture(frame: AvFrame) -> npt.NDArray[np.uint8]:
         from av.video.reformatter import VideoReformatter
 
         _OF_THREAD.reformatter = VideoReformatter()
-    stored: npt.NDArray[np.uint8] = _OF_THREAD.reformatter.reformat(frame, format="rgb24", threads=1).to_ndarray()
+    pixels: npt.NDArray[np.uint8] = _OF_THREAD.reformatter.reformat(frame, format="rgb24", threads=1).to_ndarray()
     area = _area(frame)
-    return np.ascontiguousarray(np.rot90(stored if area >= 0 else stored[::-1], _quarters(frame))) if area else stored
+    return np.ascontiguousarray(np.rot90(pixels if area >= 0 else pixels[::-1], _quarters(frame))) if area else pixels
 
 
 def remarks_on(frame: AvFrame) -> tuple[str, ...]:
     """What `picture` does not do that the file asks for: turning by an angle that is no multiple of 90 degrees."""
     if not _area(frame) or abs((frame.rotation + 45) % 90 - 45) < 1:
         return ()
-    asked = frame.rotation % 360  # PyAV cuts off what is behind the comma
-    return (f"its pictures are turned by {90 * _quarters(frame)} degrees, not by about {asked:g} as it asks",)
+    rotation = frame.rotation % 360  # PyAV cuts off what is behind the comma
+    return (f"its pictures are turned by {90 * _quarters(frame)} degrees, not by about {rotation:g} as it asks",)
 
 
 def _quarters(frame: AvFrame) -> int:

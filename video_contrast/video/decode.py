@@ -154,24 +154,24 @@ def _walk(index: VideoIndex, indices: Sequence[int], counter: Counter) -> Genera
     Where anything is wrong after a seek, the rest is decoded again from the beginning (some key frames are none: a
     picture that is refreshed in stripes), and only what is wrong then is damage.
     """
-    done = 0
-    with opened(index.path) as (container, stream), logged_errors() as logged:
+    n_done = 0
+    with opened(index.path) as (container, stream), logged_errors() as new_errors:
         for run in _runs(index, indices):
             key = index.key_of(run[0])
-            sought = done > 0 or key > WORTH_A_SEEK
-            packets = _packets_from(container, stream, index, key) if sought else container.demux(stream)
-            for frame, fault in _forward(packets, index, run, counter, logged, first=key if sought else 0):
-                if fault and (sought or done):
+            after_seek = n_done > 0 or key > WORTH_A_SEEK
+            packets = _packets_from(container, stream, index, key) if after_seek else container.demux(stream)
+            for frame, fault in _forward(packets, index, run, counter, new_errors, first=key if after_seek else 0):
+                if fault and (after_seek or n_done):
                     break
                 yield frame, fault
-                done += 1
+                n_done += 1
             else:
                 continue
             break
         else:
             return
-    with opened(index.path) as (container, stream), logged_errors() as logged:
-        yield from _forward(container.demux(stream), index, indices[done:], counter, logged)
+    with opened(index.path) as (container, stream), logged_errors() as new_errors:
+        yield from _forward(container.demux(stream), index, indices[n_done:], counter, new_errors)
 
 
 def _packets_from(container: AvContainer, stream: AvStream, index: VideoIndex, key: int) -> Iterator[AvPacket]:
@@ -204,50 +204,50 @@ def _runs(index: VideoIndex, indices: Sequence[int]) -> Iterator[Sequence[int]]:
 
 def _forward(
     packets: Iterator[AvPacket], index: VideoIndex, indices: Sequence[int], counter: Counter,
-    logged: Callable[[str], str], *, first: int = 0,
+    new_errors: Callable[[str], str], *, first: int = 0,
 ) -> Iterator[tuple[AvFrame, str]]:  # fmt: skip
     """The requested frames out of packets that begin at frame `first`; another, or None, in the place of a lost one."""
     faults: dict[int, str] = {}  # first frame of a group of pictures -> what is wrong in it
     waiting: deque[tuple[int, AvFrame, str]] = deque()  # frames that may refer to one which comes out later
     spare: AvFrame | None = None
-    done = 0
-    awaited = first
+    n_done = 0
+    coming = first
 
-    def judged(number: int, frame: AvFrame, fault: str) -> tuple[AvFrame, str]:
+    def with_fault(number: int, frame: AvFrame, fault: str) -> tuple[AvFrame, str]:
         groups = (index.key_of(number), index.key_of(index.settled(number)))
         return frame, next((faults[key] for key in groups if key in faults), fault)
 
-    for number, frame, fault in _frames(packets, index, logged):
+    for number, frame, fault in _frames(packets, index, new_errors):
         if fault:
             faults.setdefault(index.key_of(number), fault)
         if frame is None:
             continue
         counter.decoded += 1
-        for lost in range(awaited, number):  # what follows it in its group refers to other pictures than it should
-            faults.setdefault(index.key_of(lost), _lost(index, lost))
-        awaited = max(awaited, number + 1)
-        while done < len(indices) and number >= indices[done]:
-            lacks = "" if number == indices[done] else _lost(index, indices[done])
-            waiting.append((indices[done], (spare or frame) if lacks else frame, lacks))
-            done += 1
+        for absent in range(coming, number):  # what follows it in its group refers to other pictures than it should
+            faults.setdefault(index.key_of(absent), _lost(index, absent))
+        coming = max(coming, number + 1)
+        while n_done < len(indices) and number >= indices[n_done]:
+            lacks = "" if number == indices[n_done] else _lost(index, indices[n_done])
+            waiting.append((indices[n_done], (spare or frame) if lacks else frame, lacks))
+            n_done += 1
         while waiting and index.settled(waiting[0][0]) <= number:
-            yield judged(*waiting.popleft())
-        if done == len(indices) and not waiting:
+            yield with_fault(*waiting.popleft())
+        if n_done == len(indices) and not waiting:
             return
         spare = frame
     for number, frame, fault in waiting:
-        yield judged(number, frame, fault)
-    for number in indices[done:]:
-        yield judged(number, spare, _lost(index, number))
+        yield with_fault(number, frame, fault)
+    for number in indices[n_done:]:
+        yield with_fault(number, spare, _lost(index, number))
 
 
 def _frames(
-    packets: Iterator[AvPacket], index: VideoIndex, logged: Callable[[str], str]
+    packets: Iterator[AvPacket], index: VideoIndex, new_errors: Callable[[str], str]
 ) -> Iterator[tuple[int, AvFrame, str]]:
     """(number, frame, what is wrong) in order of display; an error of the decoder comes without a frame."""
     import av
 
-    logged("")  # what opening the file brought: its beginning is decoded again
+    new_errors("")  # what opening the file brought: its beginning is decoded again
     order = number = 0
     try:
         for packet in packets:
@@ -257,7 +257,7 @@ def _frames(
                 frames = packet.decode()
             except (av.error.FFmpegError, ValueError) as error:  # the latter once a decoder could not be opened
                 fault = reason(error)
-            if fault := logged("") or fault:
+            if fault := new_errors("") or fault:
                 at = index.number_of(packet.pts)
                 at = number if at is None else at
                 yield at, None, f"near frame {at}: {fault}"

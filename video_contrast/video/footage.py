@@ -100,8 +100,8 @@ class EditedFootage:
 
     def _unseen(self, numbers: Numbers) -> list[tuple[int, int]]:
         """The segments, counted from 1, that too few of some pictures show, each with how many do."""
-        seen = zip(self.files, self.timeline.seen(numbers.tolist()), strict=True)
-        return [(at, times) for at, (file, times) in enumerate(seen, 1) if file and times < SEEN_AT_LEAST]
+        times_of_files = zip(self.files, self.timeline.seen(numbers.tolist()), strict=True)
+        return [(at, times) for at, (file, times) in enumerate(times_of_files, 1) if file and times < SEEN_AT_LEAST]
 
     def middle(self, numbers: Numbers) -> int:
         """The sampled picture in the middle that is no pause."""
@@ -128,10 +128,10 @@ class EditedFootage:
         for file in sorted({self.files[source.segment] for source in sources} - {""}):
             own = [source for source in sources if self.files[source.segment] == file]
             numbers = sorted({source.number for source in own})
-            decoded = decode(file, numbers, counter, accept_damaged=accept_damaged)
+            pictures = decode(file, numbers, counter, accept_damaged=accept_damaged)
             for source in own:
-                shown = fitted(decoded[numbers.index(source.number)], self.size)
-                frames[source] = mirrored_picture(shown) if self.timeline.segments[source.segment].mirrored else shown
+                frame = fitted(pictures[numbers.index(source.number)], self.size)
+                frames[source] = mirrored_picture(frame) if self.timeline.segments[source.segment].mirrored else frame
         return frames
 
 
@@ -171,8 +171,8 @@ def _mixture(picture: Picture, frames: dict[SourceFrame, Frames]) -> Frames:
     first = frames[picture.first]
     if picture.second is None:
         return first
-    mixed = (1 - picture.weight) * first.astype(np.float64) + picture.weight * frames[picture.second]
-    return np.rint(mixed).astype(np.uint8)
+    mixture = (1 - picture.weight) * first.astype(np.float64) + picture.weight * frames[picture.second]
+    return np.rint(mixture).astype(np.uint8)
 
 
 def upright_size(file: str) -> tuple[int, int]:

@@ -57,27 +57,27 @@ def packets_of(path: str) -> Packets:
     """Lists the packets of a file. Raises BrokenVideo: it cannot be read as a video."""
     import av
 
-    with logged_errors() as logged, opened(path) as (container, stream):
+    with logged_errors() as new_errors, opened(path) as (container, stream):
         names = set(container.format.name.split(","))
         every, reached, fault = _listed(container, stream)
-        fault = fault or logged(container.format.name)
+        fault = fault or new_errors(container.format.name)
         packets = [packet for packet in every if packet is not None]
         base = stream.time_base or Fraction(1, 1000)
         rate = Fraction(stream.average_rate or stream.guessed_rate or stream.base_rate or 0)
         width, height = stream.codec_context.width, stream.codec_context.height
         reorders = bool(stream.codec_context.has_b_frames)
         promised = (container.duration or 0) / av.time_base if names & _PROMISING else 0.0
-        stated = stream.frames if names & _COUNTING else 0
+        n_stated = stream.frames if names & _COUNTING else 0
         remarks = _remarks(container, stream)
     end = ending(path, min(names & set(FORMATS), key=FORMATS.index))
-    if not (end.known or stated or ("mov" not in names and promised)):
+    if not (end.known or n_stated or ("mov" not in names and promised)):
         remarks.insert(0, OPEN_END)
     if end.at > (size := Path(path).stat().st_size):
         fault = f"its end is missing: {size:,} of {end.at:,} bytes"
     return Packets(
         path, packets, base=base, rate=rate, width=width, height=height, reached=reached, promised=promised,
-        fault=fault or _incomplete(every, stated, float(base)),
-        by_time=_trusted(path, packets, float(base), reorders=reorders, timed=bool(names & _TIMED)),
+        fault=fault or _incomplete(every, n_stated, float(base)),
+        by_time=_trusted(path, packets, float(base), reorders=reorders, has_times=bool(names & _TIMED)),
         has_durations=bool(names & {"mov", "avi", "gif"}), seekable="mpeg" not in names, remarks=tuple(remarks),
         # Matroska cannot store times before 0: what has none was cut off from the pictures that it refers to.
         expected=sum("matroska" not in names or not p.dts is p.pts is None for p in packets),
@@ -114,8 +114,8 @@ def _listed(container: AvContainer, stream: AvStream) -> tuple[list[Packet | Non
             # VP8 keeps pictures that are only referred to in packets of their own
             unseen = packet.size <= empty or (codec == "vp8" and not memoryview(packet)[0] & 0x10)
             key, whole = packet.is_keyframe, not packet.is_corrupt
-            shown = Packet(packet.pts, packet.dts, packet.duration or 0, key=key, whole=whole)
-            packets.append(None if packet.is_discard or unseen else shown)
+            listed_packet = Packet(packet.pts, packet.dts, packet.duration or 0, key=key, whole=whole)
+            packets.append(None if packet.is_discard or unseen else listed_packet)
     except av.error.FFmpegError as error:
         fault = reason(error)
     return packets, reached, fault
@@ -127,31 +127,31 @@ def _restarts(packets: Sequence[Packet], base: float) -> set[int]:
     return {n for n, (a, b) in pairs if a is not None and b is not None and (a - b) * base > _RESTART}
 
 
-def _incomplete(every: Sequence[Packet | None], stated: int, base: float) -> str:
+def _incomplete(every: Sequence[Packet | None], n_stated: int, base: float) -> str:
     """Says that there are fewer packets than the container states, or how many did not come out whole."""
-    if len(every) < stated:
-        return f"{len(every)} of its {stated} frames are there"
+    if len(every) < n_stated:
+        return f"{len(every)} of its {n_stated} frames are there"
     packets = [packet for packet in every if packet is not None]
     # Where another recording begins, the demuxer marks the packet before: the decoder says whether it is whole.
     joints = _restarts(packets, base)
-    excused = joints | {n - 1 for n in joints}  # a parser hands the mark on to the frame before
-    count = sum(not packet.whole for n, packet in enumerate(packets) if n not in excused)
+    joined = joints | {n - 1 for n in joints}  # a parser hands the mark on to the frame before
+    count = sum(not packet.whole for n, packet in enumerate(packets) if n not in joined)
     return f"{count} of its packets are incomplete" if count else ""
 
 
-def _trusted(path: str, packets: Sequence[Packet], base: float, *, reorders: bool, timed: bool) -> bool:
+def _trusted(path: str, packets: Sequence[Packet], base: float, *, reorders: bool, has_times: bool) -> bool:
     """Whether the packets' times are those of display, where the codec reorders or the container stores these times."""
     stamps = [packet.pts for packet in packets if packet.pts is not None]
     if len(set(stamps)) != len(packets) or _restarts(packets, base):
         return False
-    if not (reorders and timed):
+    if not (reorders and has_times):
         return not reorders
     if any(later < earlier for earlier, later in pairwise(stamps)):
         return True
     # No packet is out of order, though pictures may be: times of decoding, copied from another container?
     with opened(path) as (container, stream):
-        shown = [frame.pts for frame in islice(container.decode(stream), _LOOKED_AT)]
-    return all(a is not None and b is not None and a < b for a, b in pairwise(shown))
+        times = [frame.pts for frame in islice(container.decode(stream), _LOOKED_AT)]
+    return all(a is not None and b is not None and a < b for a, b in pairwise(times))
 
 
 def made_before(path: str, stamp: int) -> tuple[set[int], str]:
@@ -184,7 +184,7 @@ def counted_frames(path: str) -> tuple[int, str]:
     import av
 
     count, fault = 0, ""
-    with opened(path) as (container, stream), logged_errors() as logged:
+    with opened(path) as (container, stream), logged_errors() as new_errors:
         for packet in container.demux(stream):
             try:
                 for frame in packet.decode():
@@ -192,7 +192,7 @@ def counted_frames(path: str) -> tuple[int, str]:
                     fault = fault or (f"frame {count - 1} is corrupt" if frame.is_corrupt else "")
             except (av.error.FFmpegError, ValueError) as error:
                 fault = fault or f"after frame {count}: {reason(error)}"
-            if (error_text := logged("")) and not fault:
+            if (error_text := new_errors("")) and not fault:
                 fault = f"after frame {count}: {error_text}"
     if not count:
         raise BrokenVideo(f"{path}: holds no video frame")
@@ -224,7 +224,7 @@ def ending(path: str, container: str) -> Ending:
 
 def _boxes(handle: BinaryIO, size: int) -> Ending:
     """The last box of MP4. Of fragments an index says how many there are, at the beginning or at the end."""
-    at = indexed = 0
+    at = end_of_index = 0
     fragments = False
     while at + 4 <= size:
         handle.seek(at)
@@ -237,12 +237,12 @@ def _boxes(handle: BinaryIO, size: int) -> Ending:
             break
         if kind == b"sidx" and not fragments:
             handle.seek(at)
-            indexed = max(indexed, at + length + _of_fragments(handle.read(length)))
+            end_of_index = max(end_of_index, at + length + _of_fragments(handle.read(length)))
         fragments = fragments or kind == b"moof"
         at += length
         if kind == b"mfra":
             return Ending(at, known=True)
-    return Ending(max(at, indexed), known=not fragments or indexed > 0)
+    return Ending(max(at, end_of_index), known=not fragments or end_of_index > 0)
 
 
 def _of_fragments(box: bytes) -> int:
@@ -266,8 +266,8 @@ def _segment(handle: BinaryIO, size: int) -> Ending:
         value = int.from_bytes(bytes([first[0] & (0x7F >> length)]) + handle.read(length), "big")
         if expected == _EBML:
             handle.seek(value, os.SEEK_CUR)
-    known = value != (1 << bits) - 1
-    return Ending(handle.tell() + value if known else 0, known)
+    is_known = value != (1 << bits) - 1
+    return Ending(handle.tell() + value if is_known else 0, is_known)
 
 
 def _chunks(handle: BinaryIO, size: int) -> Ending:

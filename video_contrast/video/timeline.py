@@ -42,16 +42,16 @@ def grid_frames(times: Seconds, coarse: Numbers, span: Span, count: int) -> list
     first, stop = span
     if count >= stop - first:
         return (first + frame_indices(stop - first, count)).tolist() if count else []
-    known = sorted({int(number) for number in coarse})
-    inside = [number for number in known if first <= number < stop]
+    numbers = sorted({int(number) for number in coarse})
+    inside = [number for number in numbers if first <= number < stop]
     if len(inside) >= count:
         return [inside[n] for n in inner(len(inside), count)]
-    known = _near(sorted({0, *known, len(times) - 1}), span)
-    more = [number for number in known if first <= number < stop and number not in inside]  # an end of the file
+    numbers = _near(sorted({0, *numbers, len(times) - 1}), span)
+    more = [number for number in numbers if first <= number < stop and number not in inside]  # an end of the file
     while len(inside) + len(more) < count:
         inside = sorted({*inside, *more})
-        halves = _halves(times, known)
-        known = _near(sorted({*known, *halves}), span)
+        halves = _halves(times, numbers)
+        numbers = _near(sorted({*numbers, *halves}), span)
         more = [number for number in halves if first <= number < stop]
     return sorted([*inside, *(more[n] for n in inner(len(more), count - len(inside)))])
 
@@ -68,18 +68,18 @@ def inner(count: int, share: int) -> Numbers:
     return np.where(steps < (share + 1) // 2, half, count - 1 - half[::-1])
 
 
-def _near(known: Sequence[int], span: Span) -> list[int]:
+def _near(numbers: Sequence[int], span: Span) -> list[int]:
     """The frames of the grid in a span, and the last before and the first behind it."""
     first, stop = span
-    before = [number for number in known if number < first][-1:]
-    behind = [number for number in known if number >= stop][:1]
-    return [*before, *(number for number in known if first <= number < stop), *behind]
+    before = [number for number in numbers if number < first][-1:]
+    behind = [number for number in numbers if number >= stop][:1]
+    return [*before, *(number for number in numbers if first <= number < stop), *behind]
 
 
-def _halves(times: Seconds, known: Sequence[int]) -> list[int]:
+def _halves(times: Seconds, numbers: Sequence[int]) -> list[int]:
     """The frame in the middle, in time, of each gap between neighbours that has frames in between."""
     halves = []
-    for a, b in pairwise(known):
+    for a, b in pairwise(numbers):
         if b - a > 1:
             middle = int(np.searchsorted(times, (times[a] + times[b]) / 2 + _TINY, side="right")) - 1
             halves.append(min(max(middle, a + 1), b - 1))
@@ -121,7 +121,7 @@ class Timeline:
     end: float  # seconds at which the last one stops being shown
     pictures: tuple[Picture, ...]  # n of them
     offsets: tuple[float, ...]  # seconds at which each segment begins
-    shown: tuple[tuple[_Shown, ...], ...]  # the frames of each segment, as it shows them
+    frames_of: tuple[tuple[_Shown, ...], ...]  # the frames of each segment, as it shows them
     indices: tuple[VideoIndex | None, ...]  # of the file of each segment; None for a pause
 
     def sample(self, count: int, policy: Policy = "uniform") -> Numbers:
@@ -150,22 +150,22 @@ class Timeline:
     def seen(self, numbers: Sequence[int]) -> list[int]:
         """How often each segment is seen unmixed in the pictures `numbers`."""
         pictures = [self.pictures[number] for number in numbers]
-        unmixed = [picture.first.segment for picture in pictures if picture.second is None]
-        return [unmixed.count(segment) for segment in range(len(self.segments))]
+        segments = [picture.first.segment for picture in pictures if picture.second is None]
+        return [segments.count(segment) for segment in range(len(self.segments))]
 
     def _in_segment(self, at: int, share: int, count: int, policy: Policy) -> list[int]:
         """Which pictures of a segment are sampled, by their numbers, int[share], where `count` are of the clip."""
         if not share:
             return []
-        shown, index = self._unmixed(at), self.indices[at]
+        frames, index = self._unmixed(at), self.indices[at]
         if index is None:
-            picked = [shown[k] for k in frame_indices(len(shown), share)]
+            sample = [frames[k] for k in frame_indices(len(frames), share)]
         else:
-            place = {frame.number: frame for frame in shown}
+            place = {frame.number: frame for frame in frames}
             coarse = index.sample((0, index.n_frames), count, policy)
             numbers = grid_frames(index.times, coarse, (min(place), max(place) + 1), share)
-            picked = [place[number] for number in (numbers[::-1] if self.segments[at].reversed else numbers)]
-        middles = [self.offsets[at] + (frame.begin + frame.end) / 2 for frame in picked]
+            sample = [place[number] for number in (numbers[::-1] if self.segments[at].reversed else numbers)]
+        middles = [self.offsets[at] + (frame.begin + frame.end) / 2 for frame in sample]
         return [int(np.searchsorted(self.times, middle + _TINY, side="right")) - 1 for middle in middles]
 
     def _unmixed(self, at: int) -> tuple[_Shown, ...]:
@@ -173,10 +173,10 @@ class Timeline:
 
         As much is left out at both ends, so that a segment shows the same frames wherever it stands.
         """
-        shown = self.shown[at]
+        frames = self.frames_of[at]
         fade = max(segment.fade for segment in self.segments[at : at + 2])
-        low, high = fade - _TINY, shown[-1].end - fade + _TINY
-        return tuple(frame for frame in shown if low <= (frame.begin + frame.end) / 2 <= high) or shown
+        low, high = fade - _TINY, frames[-1].end - fade + _TINY
+        return tuple(frame for frame in frames if low <= (frame.begin + frame.end) / 2 <= high) or frames
 
 
 def timeline_of(segments: Sequence[Segment], indices: Sequence[VideoIndex | None]) -> Timeline:
@@ -185,24 +185,24 @@ def timeline_of(segments: Sequence[Segment], indices: Sequence[VideoIndex | None
     `indices`: of the file of each segment; None for a pause. Raises BrokenVideo: a segment begins after the end of its
     file.
     """
-    shown = [_shown(*pair) for pair in zip(segments, indices, strict=True)]
-    seconds = [frames[-1].end for frames in shown]
+    frames_of = [_shown(*pair) for pair in zip(segments, indices, strict=True)]
+    seconds = [frames[-1].end for frames in frames_of]
     offsets = [0.0]
     for before, segment in zip(seconds, segments[1:], strict=False):
         offsets.append(offsets[-1] + before - segment.fade)
     times: list[float] = []
     pictures: list[Picture] = []
     for at, segment in enumerate(segments):
-        for begin, picture in _mixed(at, offsets, shown, segment.fade) if segment.fade else ():
+        for begin, picture in _mixed(at, offsets, frames_of, segment.fade) if segment.fade else ():
             times.append(begin)
             pictures.append(picture)
         last = seconds[at] - (segments[at + 1].fade if at + 1 < len(segments) else 0.0)
-        for frame in shown[at]:
+        for frame in frames_of[at]:
             begin = max(frame.begin, segment.fade)
             if min(frame.end, last) - begin > _TINY:
                 times.append(offsets[at] + begin)
                 pictures.append(Picture(SourceFrame(at, frame.number)))
-    end, frames = offsets[-1] + seconds[-1], tuple(map(tuple, shown))
+    end, frames = offsets[-1] + seconds[-1], tuple(map(tuple, frames_of))
     return Timeline(tuple(segments), np.array(times), end, tuple(pictures), tuple(offsets), frames, tuple(indices))
 
 
@@ -225,12 +225,12 @@ def _shown(segment: Segment, index: VideoIndex | None) -> list[_Shown]:
 
 
 def _mixed(
-    at: int, offsets: Sequence[float], shown: Sequence[Sequence[_Shown]], fade: float
+    at: int, offsets: Sequence[float], frames_of: Sequence[Sequence[_Shown]], fade: float
 ) -> list[tuple[float, Picture]]:
     """The pictures of the cross-fade into segment `at`: a new one whenever either side changes."""
     begin = offsets[at]
-    before = [(offsets[at - 1] + frame.begin, frame.number) for frame in shown[at - 1]]
-    after = [(begin + frame.begin, frame.number) for frame in shown[at]]
+    before = [(offsets[at - 1] + frame.begin, frame.number) for frame in frames_of[at - 1]]
+    after = [(begin + frame.begin, frame.number) for frame in frames_of[at]]
     inside = {time for time, _ in (*before, *after) if begin + _TINY < time < begin + fade - _TINY}
     pictures = []
     for a, b in pairwise([begin, *sorted(inside), begin + fade]):
