@@ -1,56 +1,111 @@
 """Trains the judge of proposed edits on votes of readers, and measures it on clips that it never saw.
 
-    python benchmarks/judge.py VOTES... [--output perturbations/contrast/judge.tsv]
+    python benchmarks/judge.py benchmarks/readings/edits.tsv benchmarks/readings/pairs.tsv
+        [--output perturbations/contrast/judge.tsv]
 
-VOTES are tables as `readings/edits.tsv`: `kind` ("verb" or "object"), `clip`, `vote` (wording g, o or b, and truth f, m
-or t; usable is "gf"), `weight` (1 to 15: how far a vote is trusted, by what its captions are like; for verbs from 5 on:
-captions of other styles than those that were counted, by strict readers, or by readers of each temper, 5 a reader), and
-a column a feature, empty where it is 0 (`LATER`: where it is unknown). By how much the readers of other verbs are
-milder is learned apart and left out of the weights, so that a probability is what the former say of any captions.
+Tables with captions (`original`, `edited`, `natural`, `surely false`, as `readings/pairs.tsv`) get the features of the
+edits that today's lexicon proposes. Others are as `readings/edits.tsv`: `kind` ("verb" or "object"), `clip`, `vote`
+(wording g, o or b, and truth f, m or t; usable is "gf"), `weight` (1 to 15: how far a vote is trusted, by what its
+captions are like; for verbs from 5 on: captions of other styles than those that were counted, by strict readers, or by
+readers of each temper, 5 a reader), and a column a feature, empty where it is 0 (`LATER`: where it is unknown).
+By how much the readers of other verbs are milder is learned apart and left out of the weights, so that a probability is
+what the former say of any captions. The words that an edit replaces and puts in are features, too.
 Prints area under the curve and calibration by tenths: cross-validated over clips (votes from 5 on also apart).
 """
 
 import csv
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from parts.measuring import parser_of
-from sklearn.impute import SimpleImputer
+from scipy.sparse import csr_matrix, hstack
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold
-from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from video_contrast.perturbations.contrast.judge import INTERCEPT, QUESTIONS
+from video_contrast.perturbations.contrast.generate import load_counts, propose
+from video_contrast.perturbations.contrast.judge import INTERCEPT, PUTS_IN, QUESTIONS, REPLACES, Judge
+from video_contrast.perturbations.contrast.proposal import Kind
 
-Vote = dict[str, Any]  # kind, clip, vote, features
-STRENGTH = 0.02  # inverse regularisation, chosen by cross-validation
+Vote = dict[str, Any]  # kind, clip, vote, weight, features
+Models = dict[str, LogisticRegression]  # of each question
+KINDS: tuple[Kind, ...] = ("verb", "object")
+STRENGTH = 0.02  # inverse regularisation, chosen by cross-validation, as the two below
+WORD_SCALE = 2.0  # of the columns of words, which are 0 or this
+LEAST_VOTES = 2  # that a word needs to be a column
 # Features of verbs that most votes of training captions lack: empty there is unknown, 0 is written.
 LATER = {"first verb", "into behind", "it behind", "only it changes something"}
 STRICT = {"verb": 5.0, "object": 0.0}  # least weight of a strict vote
+READER = 5.0  # weight of a vote with captions
 LETTERS = {"natural": (0, "g"), "surely false": (1, "f")}  # question -> place in a vote, letter that says yes
 
 
-def read(paths: Sequence[Path], kind: str) -> list[Vote]:
+def read(paths: Sequence[Path], kind: Kind) -> list[Vote]:
     """The votes of one kind, each with its `features`."""
-    listed: list[Vote] = []
+    votes: list[Vote] = []
     for path in paths:
         with path.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file, delimiter="\t"):
-                if row["kind"] == kind:
-                    features = {name: float(value) for name, value in list(row.items())[4:] if value}
-                    listed.append({**row, "features": features, "weight": float(row["weight"])})
-    return listed
+            rows = [row for row in csv.DictReader(file, delimiter="\t") if row["kind"] == kind]
+        if rows and "edited" in rows[0]:
+            votes += with_features(rows, kind)
+            continue
+        for row in rows:
+            features = {name: float(value) for name, value in list(row.items())[4:] if value}
+            votes.append({**row, "features": features, "weight": float(row["weight"])})
+    return votes
 
 
-def table(rows: Sequence[Vote], names: Sequence[str], *, mild: bool = False) -> np.ndarray:
-    """Features, rows x names, and whether a vote is mild (`mild`; else none is)."""
-    lists = [[r["features"].get(n, np.nan if n in LATER else 0.0) for n in names] for r in rows]
-    milder = [[mild and r["weight"] < STRICT[r["kind"]]] for r in rows]
-    return np.hstack([np.array(lists), np.array(milder)])
+def with_features(rows: Sequence[dict[str, str]], kind: Kind) -> list[Vote]:
+    """The votes on the edits that the lexicon proposes today."""
+    clips = [(caption, [caption]) for caption in dict.fromkeys(row["original"] for row in rows)]
+    proposals = propose(clips, load_counts(), kind=kind, quality=0.0, judge=Judge({INTERCEPT: (0.0, 0.0)})).proposals
+    features = {(edit.caption, edit.text): edit.features for listed in proposals.values() for edit in listed}
+    votes: list[Vote] = []
+    for row in rows:
+        edit = row["original"], row["edited"]
+        if edit in features:
+            vote = "bg"[int(row["natural"])] + "mf"[int(row["surely false"])]
+            votes.append({"kind": kind, "clip": edit[0], "vote": vote, "weight": READER, "features": features[edit]})
+    return votes
+
+
+class Columns:
+    """What the models read of votes: features and whether a vote is mild, scaled by those of `rows`; then words."""
+
+    def __init__(self, rows: Sequence[Vote]) -> None:
+        counts = Counter(name for row in rows for name in row["features"])
+        words = {name for name in counts if name.startswith((PUTS_IN, REPLACES))}
+        self.features = sorted(counts.keys() - words)
+        self.words = sorted(name for name in words if counts[name] >= LEAST_VOTES)
+        self.places = {name: place for place, name in enumerate(self.words)}
+        self.scaler = StandardScaler().fit(self.dense(rows, mild=True))
+
+    def dense(self, rows: Sequence[Vote], *, mild: bool) -> np.ndarray:
+        """Features, and whether a vote is mild (`mild`; else none is)."""
+        lists = [[r["features"].get(n, np.nan if n in LATER else 0.0) for n in self.features] for r in rows]
+        milder = [[mild and r["weight"] < STRICT[r["kind"]]] for r in rows]
+        return np.hstack([np.array(lists), np.array(milder)])
+
+    def table(self, rows: Sequence[Vote], *, mild: bool = False) -> csr_matrix:
+        """Rows x columns."""
+        scaled = np.nan_to_num(self.scaler.transform(self.dense(rows, mild=mild)))  # unknown: the mean
+        places = [[self.places[name] for name in row["features"] if name in self.places] for row in rows]
+        indices = [place for of_row in places for place in of_row]
+        ends = np.cumsum([0, *map(len, places)])
+        words = csr_matrix((np.full(len(indices), WORD_SCALE), indices, ends), shape=(len(rows), len(self.words)))
+        return hstack([csr_matrix(scaled), words]).tocsr()
+
+    def weights(self, model: LogisticRegression) -> dict[str, float]:
+        """The intercept and the weight of each feature and word."""
+        scaled = model.coef_[0][: len(self.scaler.scale_)] / self.scaler.scale_
+        intercept = float(model.intercept_[0] - (scaled * self.scaler.mean_).sum())
+        words = model.coef_[0][len(scaled) :] * WORD_SCALE
+        names = (*self.features, *self.words)  # without that of mild votes
+        return {INTERCEPT: intercept, **dict(zip(names, (*scaled[:-1], *words), strict=True))}
 
 
 def answers(rows: Sequence[Vote], question: str) -> np.ndarray:
@@ -59,23 +114,22 @@ def answers(rows: Sequence[Vote], question: str) -> np.ndarray:
     return np.array([row["vote"][place] == letter for row in rows])
 
 
-def fitted(rows: Sequence[Vote], names: Sequence[str]) -> dict[str, Pipeline]:
+def fitted(rows: Sequence[Vote]) -> tuple[Columns, Models]:
     """A model a question; that of truth is trained on natural edits."""
-    natural = answers(rows, "natural")
+    columns, natural = Columns(rows), answers(rows, "natural")
     models = {}
     for question in QUESTIONS:
         rated = [row for row, is_natural in zip(rows, natural, strict=True) if is_natural or question == "natural"]
-        means = SimpleImputer(strategy="constant", fill_value=0.0)  # of scaled features
-        model = make_pipeline(StandardScaler(), means, LogisticRegression(C=STRENGTH, max_iter=2000))
-        weights = np.array([row["weight"] for row in rated])
-        data = table(rated, names, mild=question == "natural")
-        models[question] = model.fit(data, answers(rated, question), logisticregression__sample_weight=weights)
-    return models
+        table = columns.table(rated, mild=question == "natural")
+        model = LogisticRegression(C=STRENGTH, max_iter=3000)
+        models[question] = model.fit(table, answers(rated, question), [row["weight"] for row in rated])
+    return columns, models
 
 
-def probabilities(models: dict[str, Pipeline], rows: Sequence[Vote], names: Sequence[str]) -> np.ndarray:
+def probabilities(columns: Columns, models: Models, rows: Sequence[Vote]) -> np.ndarray:
     """Probability that an edit is natural and surely false."""
-    first, second = (models[question].predict_proba(table(rows, names))[:, 1] for question in QUESTIONS)
+    table = columns.table(rows)
+    first, second = (models[question].predict_proba(table)[:, 1] for question in QUESTIONS)
     return np.asarray(first * second)
 
 
@@ -94,28 +148,22 @@ def main() -> None:
     parser.add_argument("votes", nargs="+", type=Path)
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
-    lines = ["kind\tquestion\tfeature\tweight"]
-    for kind in ("verb", "object"):
+    lines = ["kind\tfeature\tnatural\tsurely false"]
+    for kind in KINDS:
         rows = read(options.votes, kind)
-        names = sorted({name for row in rows for name in row["features"]})
         guessed = np.zeros(len(rows))  # by models that saw no vote on the same clip
         for training, held_out in GroupKFold(10).split(rows, groups=[row["clip"] for row in rows]):
-            models = fitted([rows[n] for n in training], names)
-            guessed[held_out] = probabilities(models, [rows[n] for n in held_out], names)
+            guessed[held_out] = probabilities(*fitted([rows[n] for n in training]), [rows[n] for n in held_out])
         print_fit(f"{kind} cross-validated", rows, guessed)
         strict = np.array([row["weight"] >= STRICT[kind] for row in rows])
         if 0 < strict.mean() < 1:
             print_fit(f"{kind} of strict votes", [rows[n] for n in np.flatnonzero(strict)], guessed[strict])
-        models = fitted(rows, names)
-        for question, (scaler, _, regression) in models.items():
-            weights = regression.coef_[0] / scaler.scale_
-            intercept = float(regression.intercept_[0] - (weights * scaler.mean_).sum())
-            lines.append(f"{kind}\t{question}\t{INTERCEPT}\t{intercept:.3f}")
-            lines += [
-                f"{kind}\t{question}\t{name}\t{weight:.3f}"
-                for name, weight in zip(names, weights, strict=False)  # but for that of mild votes
-                if abs(weight) >= 0.0005
-            ]
+        columns, models = fitted(rows)
+        natural, false = (columns.weights(models[question]) for question in QUESTIONS)
+        for name, weight in natural.items():
+            digits = 2 if name.startswith((PUTS_IN, REPLACES)) else 3
+            pair = round(weight, digits), round(false[name], digits)
+            lines += [f"{kind}\t{name}\t{pair[0]:g}\t{pair[1]:g}"] if any(pair) else []
     if options.output:
         options.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

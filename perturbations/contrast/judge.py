@@ -7,7 +7,7 @@ the coefficients (kind, question, feature, weight): is the edit natural, and is 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from math import exp, log1p
 
 from video_contrast.errors import UsageError
@@ -15,6 +15,7 @@ from video_contrast.perturbations.contrast.evidence import Evidence, Gap
 from video_contrast.perturbations.contrast.lexicon import Swap
 from video_contrast.perturbations.contrast.proposal import CaptionReading, Kind
 from video_contrast.perturbations.contrast.slots import ThingKey, ThingSlot, VerbChoice, VerbSlot
+from video_contrast.perturbations.english.forms import verb_word
 from video_contrast.perturbations.english.lexicon import lines, words_of
 
 # Least probabilities. At the default a set as a whole is to stay twenty points above a released one in the eyes of
@@ -27,8 +28,10 @@ QUALITIES: dict[str, dict[Kind, float]] = {
 QUESTIONS = ("natural", "surely false")
 INTERCEPT = "(intercept)"
 _NOTHING = (0.0, 0.0)
+_CACHED_PAIRS = 100_000
 Logits = tuple[float, float]  # of "natural" and "surely false"
-PUTS_IN = "puts in "  # before a word: a feature that only votes of users give weight
+# Before words: features that tell which words an edit puts in and replaces. ">" stands between both.
+PUTS_IN, REPLACES = "puts in ", "replaces "
 
 _SPEECH = words_of("speech")
 PUTS, TAKES = words_of("puts_in"), words_of("takes_out")
@@ -50,9 +53,9 @@ class Judge:
     votes: int = 0  # of the user, by which it was trained further
     good_votes: int = 0  # of which say that a contrast is natural and surely false
 
-    def probability(self, features: Mapping[str, float], puts_in: str = "") -> float:
-        """The probability, 0..1; `puts_in`: the verb or thing that the edit puts in (`proposal.put_in`)."""
-        return both(*self.logits(features, puts_in=puts_in))
+    def probability(self, features: Mapping[str, float]) -> float:
+        """The probability, 0..1."""
+        return both(*self.logits(features))
 
     def falsity(self, features: Mapping[str, float]) -> float:
         """The probability that an edit is surely false if it is natural, 0..1."""
@@ -67,9 +70,6 @@ class Judge:
         """The logits of "natural" and "surely false"; `base`: those of further features, which edits share."""
         weights = self.weights
         natural, false = base or weights[INTERCEPT]
-        if puts_in and self.votes:
-            of_word = weights.get(PUTS_IN + puts_in, _NOTHING)
-            natural, false = natural + of_word[0], false + of_word[1]
         for name, value in features.items():
             if value and (weight := weights.get(name)):
                 natural += weight[0] * value
@@ -90,10 +90,7 @@ def _logistic(logit: float) -> float:
 def load_judge(kind: Kind) -> Judge:
     """The judge of verb or object edits that the package ships."""
     rows = [line.split("\t") for line in lines("video_contrast.perturbations.contrast", "judge.tsv")[1:]]
-    table = {(question, feature): float(weight) for of_kind, question, feature, weight in rows if of_kind == kind}
-    return Judge(
-        {name: (table.get((QUESTIONS[0], name), 0.0), table.get((QUESTIONS[1], name), 0.0)) for _, name in table}
-    )
+    return Judge({name: (float(natural), float(false)) for of, name, natural, false in rows if of == kind})
 
 
 def threshold(quality: str | float, kind: Kind) -> float:
@@ -189,6 +186,7 @@ class VerbFeatures:
             "only it changes something": unit_features.get("changes something", 0.0) * (1.0 - self._changes),
             "at once, rests": unit_features.get("rests", 0.0) * self.slot_features["at once"],
         }
+        features |= word_features(slot.unit, choice.words, evidence.category(slot.noun))
         return features if swap is None else features | self._swap_features(choice, swap)
 
     def run_change(self, new: str) -> float:
@@ -221,6 +219,16 @@ class VerbFeatures:
             "swap of a light verb": float(slot.rejection_reason is not None),
             f"swap {_swap_frame(choice, swap)}{' in a step' if slot.order else ''}": 1.0,
         }
+
+
+@lru_cache(_CACHED_PAIRS)
+def word_features(old: str, new: str, category: str = "") -> dict[str, float]:
+    """Which words an edit replaces and puts in, which for which, and which verb before a class of noun (`category`);
+    of verb units also the verbs alone."""
+    pairs = {(old, new), (verb_word(old), verb_word(new))}
+    names = [f"{PUTS_IN}{verb_word(new)} before {category}"] if category else []
+    names += [name for a, b in pairs for name in (f"{REPLACES}{a}", f"{PUTS_IN}{b}", f"{PUTS_IN}{b} for {a}")]
+    return dict.fromkeys(names, 1.0)
 
 
 def brings_place(choice: VerbChoice) -> bool:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from video_contrast.perturbations.contrast.edit import Edit
 from video_contrast.perturbations.contrast.generate import given_proposals
-from video_contrast.perturbations.contrast.judge import INTERCEPT, PUTS_IN, Judge, load_judge
-from video_contrast.perturbations.contrast.proposal import Features, Kind, put_in
+from video_contrast.perturbations.contrast.judge import INTERCEPT, PUTS_IN, REPLACES, Judge, load_judge
+from video_contrast.perturbations.contrast.proposal import Features, Kind
 
 _SHIPPED = 50.0  # precision of the prior of shipped weights: 1 / `STRENGTH` of benchmarks/judge.py
 _OWN = 1.0  # of the intercept, which says how strict a reader is, and of words that are put in
@@ -39,7 +39,7 @@ def trained_judges(votes: Sequence[ContrastVote]) -> dict[Kind, Judge]:
     for vote, kind_and_proposal in zip(votes, proposals, strict=True):
         if kind_and_proposal is not None:
             kind, proposal = kind_and_proposal
-            features = {**proposal.features, INTERCEPT: 1.0, PUTS_IN + put_in(kind, proposal.other): 1.0}
+            features = {**proposal.features, INTERCEPT: 1.0}
             of_kind.setdefault(kind, []).append((features, vote))
     return {kind: _trained(load_judge(kind), rows) for kind, rows in of_kind.items()}
 
@@ -50,7 +50,7 @@ def _trained(judge: Judge, rows: Sequence[tuple[Mapping[str, float], ContrastVot
     names = sorted({name for features, _ in rows for name in features})
     table = np.array([[features.get(name, 0.0) for name in names] for features, _ in rows])
     before = np.array([judge.weights.get(name, (0.0, 0.0)) for name in names]).T
-    own = [name == INTERCEPT or name.startswith(PUTS_IN) for name in names]
+    own = [name == INTERCEPT or name.startswith((PUTS_IN, REPLACES)) for name in names]
     precision = np.where(own, _OWN, _SHIPPED)
     votes = [(vote.natural, vote.surely_false) for _, vote in rows]
     answers = np.array([[0 if answer is None else 1 if answer else -1 for answer in pair] for pair in votes]).T

@@ -12,7 +12,7 @@ from video_contrast.perturbations.contrast.evidence import Gap
 from video_contrast.perturbations.contrast.generators.base import MaskedSpan
 from video_contrast.perturbations.contrast.slots import ThingSlot, VerbSlot, thing_slots, verb_slots
 from video_contrast.perturbations.english import Sentence
-from video_contrast.perturbations.english.forms import replaced, verb_word
+from video_contrast.perturbations.english.forms import replaced
 
 Kind = Literal["verb", "object"]
 GENERATOR = "lexicon"
@@ -110,11 +110,6 @@ class ClipReading:
     @property
     def _all(self) -> list[CaptionReading]:
         return [*self.readings, *self.other_captions]
-
-
-def put_in(kind: Kind, other: str) -> str:
-    """The verb, without what belongs to it, or the thing that an edit puts in (`Contrast.other`)."""
-    return verb_word(other) if kind == "verb" else other
 
 
 def masked_span(reading: CaptionReading, slot: Slot) -> MaskedSpan:

@@ -10,6 +10,7 @@ from video_contrast.perturbations.contrast.judge import (
     object_caption_features,
     object_choice_features,
     object_slot_features,
+    word_features,
 )
 from video_contrast.perturbations.contrast.proposal import (
     CaptionReading,
@@ -189,8 +190,8 @@ def add_object(
     new = inflect_name(noun, slot.tag)
     choice_features = evidence.result_of(object_choice_features, slot.key, noun)
     here = object_caption_features(proposals.clip.readings[index], slot, noun, new, evidence)
-    features = {**slot_features, **choice_features, **here}
-    probability = judge.probability(features, noun)
+    features = {**slot_features, **choice_features, **here, **word_features(slot.noun, noun)}
+    probability = judge.probability(features)
     if not proposals.wants(index, probability):
         return None
     return proposals.add(index, slot.start, slot.end, slot.noun, new, noun, features=features, probability=probability)

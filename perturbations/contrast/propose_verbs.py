@@ -479,7 +479,7 @@ def add_verb(
     """
     reading, other = proposals.clip.readings[index], choice.words
     features = verb_features.of(choice)
-    logits = judge.logits(features, slot_logits or judge.logits(verb_features.slot_features), puts_in=choice.verb)
+    logits = judge.logits(features, slot_logits or judge.logits(verb_features.slot_features))
     if not proposals.wants(index, judge.most(logits, "run change", MOST_CHANGE)):
         return None
     new = inflect(other, slot.tag)

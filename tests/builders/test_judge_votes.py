@@ -12,7 +12,7 @@ from video_contrast.cli import main
 from video_contrast.perturbations.contrast.generate import load_counts, propose
 from video_contrast.perturbations.contrast.judge import load_judge
 from video_contrast.perturbations.contrast.judge_votes import trained_judges
-from video_contrast.perturbations.contrast.proposal import Proposal, put_in
+from video_contrast.perturbations.contrast.proposal import Proposal
 from video_contrast.storage import open_set
 
 WHO = ("a man", "a young woman", "two girls", "a boy in a red shirt", "an old man")
@@ -30,12 +30,16 @@ def proposals(judge=None, kind="verb") -> list[Proposal]:
     return [proposal for of_clip in listed for proposal in of_clip]
 
 
+def put_in(proposal: Proposal) -> str:
+    return proposal.other.split(" ")[0]
+
+
 def sheet_of(listed: list[Proposal], refused: str, path: Path, kind: str = "verb") -> Path:
     """Votes on every fourth caption: all good but edits that put in one word."""
     rows = []
     for proposal in listed:
         if CAPTIONS.index(proposal.caption) % 4 == 0:
-            answer = "0" if put_in(kind, proposal.other) == refused else "1"
+            answer = "0" if put_in(proposal) == refused else "1"
             rows.append(f"{proposal.caption}\t{proposal.text}\t{answer}\t1\t{answer}\t\n")
     path.write_text(SHEET + "".join(rows), encoding="utf-8")
     return path
@@ -44,7 +48,7 @@ def sheet_of(listed: list[Proposal], refused: str, path: Path, kind: str = "verb
 @pytest.mark.parametrize("kind", ["verb", "object"])
 def test_a_word_that_votes_refuse_becomes_improbable_wherever_it_is_put_in(kind, tmp_path: Path) -> None:
     before = proposals(kind=kind)
-    refused = Counter(put_in(kind, proposal.other) for proposal in before).most_common(1)[0][0]
+    refused = Counter(put_in(proposal) for proposal in before).most_common(1)[0][0]
     votes = read_votes(sheet_of(before, refused, tmp_path / "votes.tsv", kind))
     judge = trained_judges(votes)[kind]
     assert judge == trained_judges(votes)[kind]
@@ -54,13 +58,13 @@ def test_a_word_that_votes_refuse_becomes_improbable_wherever_it_is_put_in(kind,
     for proposal in before:
         if CAPTIONS.index(proposal.caption) % 4:
             difference = after[proposal.clip, proposal.text] - proposal.probability
-            change[put_in(kind, proposal.other) == refused].append(difference)
+            change[put_in(proposal) == refused].append(difference)
     assert np.mean(change[True]) < np.mean(change[False]) - 0.1 and np.mean(change[False]) > -0.02
     assert np.max(change[True]) < np.quantile(change[False], 0.9)
 
 
 def test_ticks_that_say_no_lower_without_saying_what_is_wrong(tmp_path: Path) -> None:
-    listed = [proposal for proposal in proposals() if put_in("verb", proposal.other) == "sleep"]
+    listed = [proposal for proposal in proposals() if put_in(proposal) == "sleep"]
     path = tmp_path / "review.tsv"
     rows = [f"verb_mc\t{p.clip}\t{p.caption}\t{p.text}\tno\n" for p in listed[:6]]
     path.write_text("config\tclip\tcaption\tcontrast\tvote\n" + "".join(rows), encoding="utf-8")
@@ -76,7 +80,7 @@ def test_a_build_takes_votes_and_its_card_says_how_many(tmp_path: Path) -> None:
     lines = [f"clips/{n}.mp4,{text}" for n, text in enumerate(CAPTIONS)]
     table.write_text("\n".join(["video,caption", *lines]) + "\n", encoding="utf-8")
     before = proposals()
-    refused = Counter(put_in("verb", proposal.other) for proposal in before).most_common(1)[0][0]
+    refused = Counter(put_in(proposal) for proposal in before).most_common(1)[0][0]
     votes = sheet_of(before, refused, tmp_path / "votes.tsv")
     given = ["build", "captions", "--config", "verb_mc", "--captions", str(table), "--judge", str(votes)]
     assert main([*given, "--output", str(tmp_path / "set")]) == 0
