@@ -70,7 +70,7 @@ def test_ticks_that_say_no_lower_without_saying_what_is_wrong(tmp_path: Path) ->
     path.write_text("config\tclip\tcaption\tcontrast\tvote\n" + "".join(rows), encoding="utf-8")
     judge = trained_judges(read_votes(path))["verb"]
     assert (judge.votes, judge.good_votes) == (6, 0)
-    assert all(judge.probability(p.features, "sleep") < p.probability - 0.1 for p in listed)
+    assert all(judge.probability(p.features) < p.probability - 0.1 for p in listed)
     strict, usual = judge.weights["(intercept)"], load_judge("verb").weights["(intercept)"]
     assert strict < usual
 
