@@ -193,7 +193,7 @@ def with_object(sentence: Sentence, slot: VerbSlot) -> VerbSlot | None:
         slot, at = _with_second_object(sentence, slot)
     if slot.frame == "i" or slot.passive or slot.order or at is None or at < slot.place:
         return None
-    phrase = _without_place(sentence, at) if slot.verb in LIGHT else sentence.subtree(at)
+    phrase = _without_place(sentence, at) if slot.verb in (*LIGHT, "make") else sentence.subtree(at)
     nouns = [n for n in phrase if words[n].is_noun and words[n].dep not in ("compound", "nmod")]
     if len(nouns) > 1 or any(words[n].is_verb for n in phrase):
         return None
