@@ -241,12 +241,12 @@ def pair_facts(rows: Sequence[MultipleChoiceRow], results: Sequence[BlindResult]
         return None
     clusters = [rows[places[0]]["cluster"] for places in groups]
     level = 1 - 0.05 / len(results)
-    scored = {}
+    scores_of = {}
     for result in results:
         won = wins(result.scores)
         shares = np.array([np.prod(won[places]) for places in groups])
-        scored[BLIND_NAMES[result.key]] = accuracy_facts(shares, clusters, level=level)
-    name, best = max(scored.items(), key=lambda model: model[1]["accuracy"])
+        scores_of[BLIND_NAMES[result.key]] = accuracy_facts(shares, clusters, level=level)
+    name, best = max(scores_of.items(), key=lambda model: model[1]["accuracy"])
     chance = float(np.mean([group_chance(len(places))["text_score"] for places in groups]))
     same = sum(len({rows[n].get("question") for n in places}) == 1 for places in groups)
     facts: Facts = {"groups": len(groups), "same_texts": same, "chance": round(chance, 4), "name": name}

@@ -107,13 +107,13 @@ def fit_ngrams(items: Items) -> TextScorer:
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.linear_model import LogisticRegression
 
-    known = [(text, at == 0, len(item)) for item in items for at, text in enumerate(item) if text]
-    texts = [text for text, _, _ in known]
-    labels = np.array([true for _, true, _ in known])
+    texts_of = [(text, at == 0, len(item)) for item in items for at, text in enumerate(item) if text]
+    texts = [text for text, _, _ in texts_of]
+    labels = np.array([true for _, true, _ in texts_of])
     if labels.all() or not labels.any():
         return lambda unknown: np.zeros(len(unknown))
     # False captions are weighted so that an item's true caption counts as much as all of its false ones.
-    weights = np.array([1.0 if true else 1.0 / (size - 1) for _, true, size in known])
+    weights = np.array([1.0 if true else 1.0 / (size - 1) for _, true, size in texts_of])
     # A limit that rose with the number of texts would weaken the model on large sets.
     bag = CountVectorizer(analyzer=ngrams, binary=True, min_df=2, dtype=np.float64)
     try:
@@ -180,8 +180,8 @@ class TrigramModel:
         means = []
         for caption in captions:
             words = [word if word in self.vocabulary else UNKNOWN for word in caption.lower().split()]
-            padded = [START, START, *words]
-            trigrams = list(zip(padded, padded[1:], words, strict=False))
+            tokens = [START, START, *words]
+            trigrams = list(zip(tokens, tokens[1:], words, strict=False))
             for trigram in trigrams:
                 if trigram not in self.known:
                     self.known[trigram] = log(self._probability(trigram[:-1], trigram[-1]))
@@ -239,9 +239,9 @@ def strongest_blind_scores(
         lengths = [np.array([float(len(text.split())) for text in texts]) for texts in candidates]
         models: dict[str, Scores] = {"fewest words": [-of_item for of_item in lengths], "most words": lengths}
     else:
-        learned = [[texts[n] for n in own] for texts, own in zip(candidates, places, strict=True)]
+        own_texts = [[texts[n] for n in own] for texts, own in zip(candidates, places, strict=True)]
         models = {
-            model.summary: blind_scores(learned, clusters, name, scored=candidates, answers=answers)
+            model.summary: blind_scores(own_texts, clusters, name, scored=candidates, answers=answers)
             for name, model in BLIND_MODELS.items()
         }
     best = max(models, key=lambda m: wins([row[own] for row, own in zip(models[m], places, strict=True)]).sum())
@@ -307,8 +307,8 @@ def cross_fitted_features(tables: Sequence[Floats], fold: Folds) -> list[Floats]
     of_row = np.repeat(fold, sizes)
     scores = np.zeros(len(rows))
     for held_out in np.unique(fold):
-        known, inside = of_row != held_out, of_row == held_out
-        model = LogisticRegression(C=1.0, max_iter=500).fit(rows[known], true[known], sample_weight=weights[known])
+        rest, inside = of_row != held_out, of_row == held_out
+        model = LogisticRegression(C=1.0, max_iter=500).fit(rows[rest], true[rest], sample_weight=weights[rest])
         scores[inside] = model.decision_function(rows[inside])
     return np.split(np.round(scores, 9), np.cumsum(sizes)[:-1])
 

@@ -100,14 +100,14 @@ def choose(places: Sequence[DistractorPlace], seed: int = 0) -> list[NewDistract
     """The option of each place; None where each of its options would tell."""
     probability = np.split(_even(places), np.cumsum([len(place.options) for place in places])[:-1])
     streams = Streams()
-    drawn: list[NewDistractor | None] = []
+    choices: list[NewDistractor | None] = []
     for place, of_place in zip(places, probability, strict=True):
         if place.fixed:
-            drawn.append(place.options[0])
+            choices.append(place.options[0])
             continue
         at = int(np.searchsorted(np.cumsum(of_place), streams.at(seed, "even-choice", place.name).random()))
-        drawn.append(place.options[at] if at < len(of_place) else None)
-    return drawn
+        choices.append(place.options[at] if at < len(of_place) else None)
+    return choices
 
 
 def _even(places: Sequence[DistractorPlace]) -> NDArray[np.float64]:

@@ -44,8 +44,8 @@ class TokenCount:
 
 def finding(examples: Iterable[str]) -> Finding:
     """Returns how many examples there are, a sentence each, and the first of them."""
-    listed = list(examples)
-    return {"count": len(listed), "examples": listed[:EXAMPLES]}
+    items = list(examples)
+    return {"count": len(items), "examples": items[:EXAMPLES]}
 
 
 def position_facts(rows: Rows) -> Facts:
@@ -65,22 +65,22 @@ def position_facts(rows: Rows) -> Facts:
 def text_facts(rows: Rows, tokens: TokenCount = TokenCount()) -> Facts:
     """Candidates of an item that say the same, nearly the same, or more than models read."""
     equal, near, long = [], [], []
-    known: dict[str, int] = {}
+    first_of: dict[str, int] = {}
     for row in rows:
         texts = row["candidates"]
         first: dict[str, int] = {}
         for n, text in enumerate(texts):
             if first.setdefault(plain(text), n) != n:
                 equal.append(f"{row['id']}: {texts[first[plain(text)]]!r} and {text!r}")
-            if text not in known:
-                known[text] = tokens.count(text)
-            if known[text] > tokens.limit:
-                long.append(f"{row['id']}: {known[text]} tokens: {text[:80]!r}")
+            if text not in first_of:
+                first_of[text] = tokens.count(text)
+            if first_of[text] > tokens.limit:
+                long.append(f"{row['id']}: {first_of[text]} tokens: {text[:80]!r}")
         near += [f"{row['id']}: {texts[a]!r} and {texts[b]!r}" for a, b in near_duplicates(texts)]
     return {
         "equal_candidates": finding(equal),
         "near_candidates": finding(near),
-        "long_candidates": {**finding(long), "limit": tokens.limit, "most": max(known.values())},
+        "long_candidates": {**finding(long), "limit": tokens.limit, "most": max(first_of.values())},
         "counter": tokens.counter,
     }
 

@@ -38,7 +38,7 @@ def explained(
     Returns a row a model. `best`: key of the best of them. Raises VideoContrastError: a model has no item of the set.
     """
     by_item = zip(*(result.scores for result in blind), strict=True)
-    solved = np.array([any(score[0] > score[1:].max() for score in scores) for scores in by_item])
+    is_solved = np.array([any(score[0] > score[1:].max() for score in scores) for scores in by_item])
     won = wins(next(result.scores for result in blind if result.key == best))
     chance = np.array([1.0 / len(item.texts) for item in items])
     rows: list[Facts] = []
@@ -54,9 +54,9 @@ def explained(
                 "n": int(here.sum()),
                 **_accuracy(hits, here, items),
                 "explained": round(float((won - chance)[here].mean()) / lead, 4) if lead > 0 else None,
-                "on_blind_wins": _accuracy(hits, here & solved, items) if (here & solved).any() else None,
-                "on_rest": _accuracy(hits, here & ~solved, items) if (here & ~solved).any() else None,
-                "n_rest": int((here & ~solved).sum()),
+                "on_blind_wins": _accuracy(hits, here & is_solved, items) if (here & is_solved).any() else None,
+                "on_rest": _accuracy(hits, here & ~is_solved, items) if (here & ~is_solved).any() else None,
+                "n_rest": int((here & ~is_solved).sum()),
             }
         )
     return rows
@@ -72,24 +72,24 @@ def suspects(rows: Sequence[MultipleChoiceRow], answers: Sequence[ModelAnswers])
     Beside them stands how many would be expected if each model erred by itself, at its own rate, evenly over the wrong
     candidates: what exceeds that are shared errors, of the key or of the models.
     """
-    known = [model for model in answers if model.choices]
-    if len(known) < 2:
+    models = [model for model in answers if model.choices]
+    if len(models) < 2:
         return None
     items: list[Facts] = []
     expected = 0.0
-    shared = [row for row in rows if all(row["id"] in model.choices for model in known)]
-    rates = [float(np.mean([m.choices[row["id"]] != row["label"] for row in shared])) if shared else 0.0 for m in known]
-    for row in shared:
+    both = [row for row in rows if all(row["id"] in model.choices for model in models)]
+    rates = [float(np.mean([m.choices[row["id"]] != row["label"] for row in both])) if both else 0.0 for m in models]
+    for row in both:
         wrong = len(row["candidates"]) - 1
-        expected += math.prod(rates) * wrong ** (1 - len(known))
-        choices = {model.choices[row["id"]] for model in known}
+        expected += math.prod(rates) * wrong ** (1 - len(models))
+        choices = {model.choices[row["id"]] for model in models}
         if len(choices) == 1 and choices != {row["label"]}:
-            key, chosen = (row["candidates"][n] for n in (row["label"], *choices))
-            items.append({"id": row["id"], "key": key, "chosen": chosen})
+            key, choice = (row["candidates"][n] for n in (row["label"], *choices))
+            items.append({"id": row["id"], "key": key, "chosen": choice})
     return {
-        "models": [model.model for model in known],
+        "models": [model.model for model in models],
         "count": len(items),
-        "of": len(shared),
+        "of": len(both),
         "expected": round(expected, 1),
         "items": items[:SUSPECTS],
         "examples": [f"{item['id']}: {item['chosen']!r} rather than {item['key']!r}" for item in items[:EXAMPLES]],

@@ -101,9 +101,9 @@ def caption_options(
     clips = [ClipCaptions(str(at), [text], others.get(at, ())) for at, text in true.items()]
     for kind in (kind for kind in JUDGED if kind in edits.kinds):
         proposer = edits.generator if kind == "verb" else None
-        proposed = propose(clips, load_counts(), kind=kind, quality=edits.quality, generator=proposer)
+        all_proposals = propose(clips, load_counts(), kind=kind, quality=edits.quality, generator=proposer)
         name = "object" if kind == "object" else "verb_lexical" if edits.generator is None else "verb_model"
-        for clip, of_clip in proposed.proposals.items():
+        for clip, of_clip in all_proposals.proposals.items():
             for proposal in of_clip:
                 probability = min(max(proposal.probability, 0.01), 0.99)
                 edit = proposal.edit().row()
@@ -148,9 +148,9 @@ def answer_options(rows: Mapping[int, MultipleChoiceRow], everything: Rows, *, s
         parts = -(-len(members) // _PART)
         dealt = stream(seed, "repair-parts", group).permutation(len(members)) % parts
         for part in ([members[n] for n in np.flatnonzero(dealt == number)] for number in range(parts)):
-            if repaired := [at for at in part if at in rows]:
+            if places := [at for at in part if at in rows]:
                 pool = [(at, text) for at in part for text in everything[at]["candidates"]]
-                for at, fit in zip(repaired, _fits(repaired, pool, everything, split), strict=True):
+                for at, fit in zip(places, _fits(places, pool, everything, split), strict=True):
                     noise = stream(seed, "repair-answers", everything[at]["id"], at).gumbel(size=len(pool))
                     order = np.argsort(-(fit + noise), kind="stable")
                     best = ((pool[n][1], float(fit[n])) for n in order if fit[n] >= (_LEAST if group else -50.0))
@@ -163,16 +163,16 @@ def _distinct_answers(
 ) -> list[NewDistractor]:
     """Of texts, with how well each fits, the first that are neither true nor like each other."""
     present = {plain(text) for text in row["candidates"]}
-    taken = list(split.true_of_video[row["cluster"]])
+    truths = list(split.true_of_video[row["cluster"]])
     own, question = {split.answers[text].words for text in row["candidates"]}, split.questions[at]
     options: list[NewDistractor] = []
     for text, fit in best:
         words = split.answers[text].words
         says_nothing_new = question.group and words and (words <= question.words or words in own)
-        if says_nothing_new or plain(text) in present or any(_share_half(words, other) for other in taken):
+        if says_nothing_new or plain(text) in present or any(_share_half(words, other) for other in truths):
             continue
         present.add(plain(text))
-        taken.append(words)
+        truths.append(words)
         options.append(NewDistractor(text, float(np.exp(fit)) if question.group else 1.0, ANSWER))
         if len(options) == _MOST_ANSWERS:
             break
@@ -184,8 +184,8 @@ def _parsed_split(rows: Rows) -> _ParsedSplit:
     texts = sorted({text for row in rows for text in row["candidates"]})
     answers = {text: _parsed_answer(s) for text, s in zip(texts, parse(texts), strict=True)}
     true = [answers[row["candidates"][row["label"]]].words for row in rows]
-    asked = parse([row.get("question") or "" for row in rows])
-    both = zip(asked, true, strict=True)
+    parses = parse([row.get("question") or "" for row in rows])
+    both = zip(parses, true, strict=True)
     questions = [_parsed_question(s) if len(s) else _Question("", "", "", words, frozenset()) for s, words in both]
     topics: dict[str, Counter[str]] = defaultdict(Counter)
     of_video: dict[str, list[frozenset[str]]] = defaultdict(list)
@@ -216,8 +216,8 @@ def _fits(at: Sequence[int], pool: Sequence[tuple[int, str]], rows: Rows, split:
         different: NDArray[np.bool_] = np.not_equal.outer(*columns)
         return different
 
-    weighted = TfidfVectorizer(analyzer=lambda q: ["*", *q.words, *{q.asks}.intersection(q.words)])
-    vectors = weighted.fit_transform(questions)
+    vectoriser = TfidfVectorizer(analyzer=lambda q: ["*", *q.words, *{q.asks}.intersection(q.words)])
+    vectors = vectoriser.fit_transform(questions)
     fit: NDArray[np.float64] = np.log((vectors[here] @ vectors.T).toarray() + 0.05)
     fit += _OTHER_ASKED * differ("asks", questions, asked)
     fit += _OTHER_SUBJECT * differ("subject", questions, asked)
@@ -253,8 +253,8 @@ def _word_fits(
         0.0 if name in pronouns else costs.get(name, _NEVER_TRUE) - _OTHER_PERSON * bool(_being(name))
         for name in bag.get_feature_names_out()
     ]
-    priced = words.multiply([prices]).tocsr()
-    fit: NDArray[np.float64] = (bag.transform(topics) @ priced.T).toarray() - priced.sum(1).A1
+    word_prices = words.multiply([prices]).tocsr()
+    fit: NDArray[np.float64] = (bag.transform(topics) @ word_prices.T).toarray() - word_prices.sum(1).A1
     beside, own_beside = ([not _ACTS_BESIDE.isdisjoint(answer.words) for answer in of] for of in (pooled, own))
     fit += _UNFIT * unfit + _BESIDE * np.greater.outer(beside, own_beside).T
     return fit
@@ -346,8 +346,8 @@ def _share_half(first: frozenset[str], second: frozenset[str]) -> bool:
 
     A word is shared where the other answer has one that it names, too: "room" and "kitchen".
     """
-    shared = max(len(first & _with_wider_nouns(second)), len(second & _with_wider_nouns(first)))
-    return 2 * shared >= max(1, min(len(first), len(second)))
+    n_common = max(len(first & _with_wider_nouns(second)), len(second & _with_wider_nouns(first)))
+    return 2 * n_common >= max(1, min(len(first), len(second)))
 
 
 @cache

@@ -75,16 +75,16 @@ def repair(
     to_repair = {at: rows[at] for at in staying if at in won or faults[at]}
     # Captions whose distractors are contrasts are edited. Questions, and captions among those of other clips, take what
     # is true of other items: one edit among unlike texts would show which two belong together.
-    edited = {at: row for at, row in to_repair.items() if _has_contrasts(row)}
-    rest = {at: row for at, row in to_repair.items() if at not in edited}
+    with_contrasts = {at: row for at, row in to_repair.items() if _has_contrasts(row)}
+    rest = {at: row for at, row in to_repair.items() if at not in with_contrasts}
     options = answer_options(rest, rows, seed=seed) if rest else {}
-    if edited:
-        options |= caption_options(edited, others, edits)
+    if with_contrasts:
+        options |= caption_options(with_contrasts, others, edits)
     places = [place for at in staying for place in _places(at, rows[at], at in won, faults[at], options.get(at, []))]
-    drawn: dict[int, list[NewDistractor | None]] = defaultdict(list)
+    options_of: dict[int, list[NewDistractor | None]] = defaultdict(list)
     for place, option in zip(places, choose(places, seed), strict=True):
-        drawn[place.item].append(option)
-    return _repaired(rows, won, faults, drawn, left_out)
+        options_of[place.item].append(option)
+    return _repaired(rows, won, faults, options_of, left_out)
 
 
 def _blind_wins(rows: Sequence[MultipleChoiceRow], staying: Sequence[int], seed: int) -> set[int]:
@@ -115,30 +115,30 @@ def _repaired(
     rows: Sequence[MultipleChoiceRow],
     won: set[int],
     faults: Mapping[int, Mapping[int, Reason]],
-    drawn: Mapping[int, Sequence[NewDistractor | None]],
+    options_of: Mapping[int, Sequence[NewDistractor | None]],
     left_out: Mapping[int, Reason],
 ) -> Repair:
     """The rows with what was drawn for them, without those left out and those for which nothing fits."""
     result, counts = Repair(), Counter({"items": len(rows), "won blind": len(won)})
     for at, row in enumerate(rows):
-        reason = left_out.get(at) or (next(iter(faults[at].values()), "won blind") if None in drawn[at] else None)
+        reason = left_out.get(at) or (next(iter(faults[at].values()), "won blind") if None in options_of[at] else None)
         if reason is not None:
             result.changes.append(Change(at, reason))
             counts[f"left out: {reason}"] += 1
             continue
         candidates, kinds, edits = list(row["candidates"]), list(row["kinds"]), list(row["edits"])
-        changed = []
+        changes = []
         places = sorted({*audited_negatives(row["label"], row["kinds"]), *faults[at]})
-        for n, option in zip(places, drawn[at], strict=True):
+        for n, option in zip(places, options_of[at], strict=True):
             if option is not None and option.text != candidates[n]:
                 change = Change(at, faults[at].get(n, "won blind"), n, candidates[n], option.text, option.kind)
-                changed.append(change)
+                changes.append(change)
                 candidates[n], kinds[n], edits[n] = option.text, option.kind, option.edit
-        result.rows.append(row | {"candidates": candidates, "kinds": kinds, "edits": edits} if changed else row)
-        result.changes += changed
-        counts["repaired"] += bool(changed)
-        counts["won blind and kept"] += at in won and not changed
-        counts.update(f"new: {change.kind}" for change in changed)
+        result.rows.append(row | {"candidates": candidates, "kinds": kinds, "edits": edits} if changes else row)
+        result.changes += changes
+        counts["repaired"] += bool(changes)
+        counts["won blind and kept"] += at in won and not changes
+        counts.update(f"new: {change.kind}" for change in changes)
     result.counts = {**counts, "kept": len(result.rows)}
     return result
 
@@ -193,14 +193,14 @@ def _places(
     at: int, row: MultipleChoiceRow, won: bool, faults: Mapping[int, Reason], options: Sequence[NewDistractor]
 ) -> list[DistractorPlace]:
     """The distractors of a row: the audited ones, and the faulty ones among the others."""
-    audited = audited_negatives(row["label"], row["kinds"])
-    numbers = sorted({*audited, *faults})
-    open_places = [n for n in numbers if n in faults or (won and n in audited)]
+    negatives = audited_negatives(row["label"], row["kinds"])
+    numbers = sorted({*negatives, *faults})
+    open_places = [n for n in numbers if n in faults or (won and n in negatives)]
     true, question = row["candidates"][row["label"]], row.get("question") or ""
     places = []
     for n in numbers:
         own = NewDistractor(row["candidates"][n], _OWN, row["kinds"][n], row["edits"][n])
         new = tuple(options[open_places.index(n) :: len(open_places)]) if n in open_places else ()
         held, fixed = new if n in faults else (*new, own), n not in open_places
-        places.append(DistractorPlace(at, f"{row['id']} {n}", true, question, 1 + len(audited), held, fixed=fixed))
+        places.append(DistractorPlace(at, f"{row['id']} {n}", true, question, 1 + len(negatives), held, fixed=fixed))
     return places

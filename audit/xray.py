@@ -55,19 +55,19 @@ def xray(
     rows = splits[name]
     items = blind_audit.audited_items(rows)
     results = blind_audit.blind_results(items, seed=seed, language_model=language_model)
-    audited = blind_audit.audit_facts(items, results)
+    facts = blind_audit.audit_facts(items, results)
     best, corrected = blind_audit.best_of(results, [item.cluster for item in items])
-    models: list[NamedScorer] = [{"key": r.key, "name": BLIND_NAMES[r.key], **audited[r.key]} for r in results]
+    models: list[NamedScorer] = [{"key": r.key, "name": BLIND_NAMES[r.key], **facts[r.key]} for r in results]
     models.sort(key=lambda model: -model["accuracy"])
     pairs = blind_audit.pair_facts(rows, results)
     blind: BlindFacts = {
-        "chance": audited["chance"],
-        "against": audited["against"],
+        "chance": facts["chance"],
+        "against": facts["against"],
         "models": models,
         "best": {**models[0], "low": corrected["low"], "high": corrected["high"]},
-        "solvable": True if pairs and pairs["solvable"] else audited["solvable"],
-        "note": audited.get("note"),
-        "audit": audited,
+        "solvable": True if pairs and pairs["solvable"] else facts["solvable"],
+        "note": facts.get("note"),
+        "audit": facts,
     }
     whole = sum(1 / len(row["candidates"]) for row in rows) / len(rows)
     rate = None if not answers else sum(answers[0].hits.values()) / max(1, len(answers[0].hits))
@@ -165,13 +165,13 @@ def tells(items: Sequence[AuditedItem]) -> list[Facts]:
             sums[what] += (1, true, share, share * (1 - share))
             if len(videos[what]) < LEAST_VIDEOS:
                 videos[what].add(item.cluster)
-    scored = [
+    entries = [
         (float((true - expected) / math.sqrt(variance)), what, int(count), float(true), float(expected))
         for what, (count, true, expected, variance) in sums.items()
         if len(videos[what]) >= LEAST_VIDEOS
     ]
     strongest: list[Facts] = []
-    for score, what, count, true, expected in sorted(scored, key=lambda entry: (-abs(entry[0]), entry[1])):
+    for score, what, count, true, expected in sorted(entries, key=lambda entry: (-abs(entry[0]), entry[1])):
         run = f" {what.strip(_MARK)} "
         others = [f" {other['what'].strip(_MARK)} " for other in strongest]
         if not any(run in other or other in run for other in others):
@@ -184,11 +184,11 @@ def tells(items: Sequence[AuditedItem]) -> list[Facts]:
 
 def _distinguishing_marks(item: AuditedItem) -> Iterator[tuple[str, float, float]]:
     """What some candidates of an item have: what it is, whether the true one has it, and the share that has."""
-    held = [set(ngrams(text)) for text in item.texts]
-    counts = Counter(gram for grams in held for gram in grams)
+    ngrams_of = [set(ngrams(text)) for text in item.texts]
+    counts = Counter(gram for grams in ngrams_of for gram in grams)
     for gram, count in counts.items():
-        if count < len(held):
-            yield f"{_MARK}{gram}{_MARK}", float(gram in held[0]), count / len(held)
+        if count < len(ngrams_of):
+            yield f"{_MARK}{gram}{_MARK}", float(gram in ngrams_of[0]), count / len(ngrams_of)
     table = named_features(item.texts, item.question)
     for name in table[0]:
         values = np.array([of_text[name] for of_text in table])
@@ -215,8 +215,8 @@ def task_facts(rows: Rows, items: Sequence[AuditedItem], best: BlindResult) -> l
     `rows`: whose `meta` holds the task; where it does not, the kinds of the negatives are tasks. `items`: the audited
     candidates of the rows.
     """
-    given = [json.loads(row["meta"] or "{}").get("task") for row in rows]
-    names = [str(task or item.kind) for task, item in zip(given, items, strict=True)]
+    tasks = [json.loads(row["meta"] or "{}").get("task") for row in rows]
+    names = [str(task or item.kind) for task, item in zip(tasks, items, strict=True)]
     if not 1 < len(set(names)) <= TASKS:
         return None
     won = wins(best.scores)
@@ -253,12 +253,12 @@ def audit_set(
     set_folder = SetFolder.built(folder)
     draft = SetDraft(folder)
     results: dict[str, ConfigAudit] = {}
-    known = [name for name in set_folder.configs if set_folder.layout(name) != "retrieval"]
-    check_names("config of candidates", configs or (), known)
-    selected = [name for name in known if (name in configs if configs else not name.endswith(SUFFIX))]
-    if not selected:
+    choice_configs = [name for name in set_folder.configs if set_folder.layout(name) != "retrieval"]
+    check_names("config of candidates", configs or (), choice_configs)
+    config_names = [name for name in choice_configs if (name in configs if configs else not name.endswith(SUFFIX))]
+    if not config_names:
         raise UsageError("the set has no config of multiple choice or pairs to audit")
-    for config in selected:
+    for config in config_names:
         splits = {name: set_folder.choice_rows(config, name) for name in set_folder.splits(config)}
         audited = split or audited_split(splits)
         check_names(f"split of {config}", [audited], splits)
@@ -281,7 +281,7 @@ def _add_refined(draft: SetDraft, config: str, splits: Splits, seed: int) -> tup
     facts: Facts = {key: value for key, value in former.items() if key not in ("audit", "splits", "paper")}
     counts: dict[str, Facts] = {}
     facts |= {"refined_from": config, "splits": counts, "left_out": {}}
-    refined: dict[str, list[MultipleChoiceRow]] = {}
+    rows_of: dict[str, list[MultipleChoiceRow]] = {}
     for split, rows in splits.items():
         try:
             part, counts[split] = blind_audit.refine(rows, seed=seed)
@@ -290,10 +290,10 @@ def _add_refined(draft: SetDraft, config: str, splits: Splits, seed: int) -> tup
             continue
         counts[split]["items"] = len(part)
         if part:
-            refined[split] = part
-    if not refined:
+            rows_of[split] = part
+    if not rows_of:
         reasons = "; ".join(f"split {split}: {why}" for split, why in facts["left_out"].items())
         raise UsageError(f"{config} cannot be refined: {reasons or 'no item stays'}")
-    audit = blind_audit.audit_splits(refined, seed)
-    draft.add(config + SUFFIX, refined, facts | {"audit": audit})
+    audit = blind_audit.audit_splits(rows_of, seed)
+    draft.add(config + SUFFIX, rows_of, facts | {"audit": audit})
     return counts[audit["split"]], {**audit}

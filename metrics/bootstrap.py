@@ -169,17 +169,17 @@ def interval_of_samples(
     from scipy.special import ndtr, ndtri, stdtrit
 
     tail = (1 - level) / 2
-    defined = samples[np.isfinite(samples)]
-    too_few = n_clusters < MINIMUM_CLUSTERS or len(defined) < (1 - tail) * len(samples)
-    if too_few or (smooth and defined.min() == defined.max()):
+    finite = samples[np.isfinite(samples)]
+    too_few = n_clusters < MINIMUM_CLUSTERS or len(finite) < (1 - tail) * len(samples)
+    if too_few or (smooth and finite.min() == finite.max()):
         return Interval(estimate, n_clusters=n_clusters)
     quantile = float(stdtrit(n_clusters - 2, tail) * np.sqrt(n_clusters / (n_clusters - 1)))
     outside = tail if smooth else float(ndtr(quantile))
-    ends = np.quantile(defined, [outside, 1 - outside])
+    ends = np.quantile(finite, [outside, 1 - outside])
     if smooth:
         ends = estimate + (ends - estimate) * quantile / ndtri(tail)
     low, high = np.clip(ends, *bounds)
-    return Interval(estimate, float(low), high=float(high), standard_error=float(defined.std()), n_clusters=n_clusters)
+    return Interval(estimate, float(low), high=float(high), standard_error=float(finite.std()), n_clusters=n_clusters)
 
 
 def _distinct(columns: Floats) -> tuple[Floats, Ints]:

@@ -225,10 +225,10 @@ def _rectangle(scores: Values, ragged: bool, name: str, hint: str) -> tuple[Floa
         if odd is not None and ragged:
             sizes = np.array(lengths, np.int64)
             refuse(sizes < 2, lambda i: f"{name}: item {i} needs at least 2 candidates, not {sizes[i]}")
-            filled = np.full((len(scores), int(sizes.max())), -np.inf)
-            for row, size, of_item in zip(filled, sizes, scores, strict=True):
+            table = np.full((len(scores), int(sizes.max())), -np.inf)
+            for row, size, of_item in zip(table, sizes, scores, strict=True):
                 row[:size] = _numbers(of_item, name)
-            return filled, sizes
+            return table, sizes
         if odd is not None:
             raise ValueError(f"{name}: item {odd} has {lengths[odd]} candidates, item 0 has {lengths[0]}{hint}")
     array = _numbers(scores, name)

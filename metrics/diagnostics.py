@@ -50,8 +50,8 @@ def sensitivity(
         "n": len(change),
     }
     if interval:
-        centred = change - change.mean()  # squares of large numbers would lose the spread
-        squares = np.stack([centred, centred**2], axis=1)
+        deviations = change - change.mean()  # squares of large numbers would lose the spread
+        squares = np.stack([deviations, deviations**2], axis=1)
         for name, interval_of in (
             ("change", cluster_bootstrap(change, clusters, seed=seed)),
             ("change_std", cluster_bootstrap(squares, clusters, statistic=_SPREAD, seed=seed, bounds=(0, np.inf))),
@@ -142,11 +142,11 @@ def position_bias(
     array, truth, _ = choices(scores, labels)
     hits = choice_ranks(array, truth).hit(1)
     highest = array == array.max(axis=1, keepdims=True)
-    picked = highest / highest.sum(axis=1, keepdims=True)
+    shares = highest / highest.sum(axis=1, keepdims=True)
     here = (truth[:, None] == np.arange(array.shape[1])).astype(np.float64)
     n_by_position = here.sum(axis=0).astype(np.int64)
     by_position = [exact_mean(hits[truth == p]) if n else None for p, n in enumerate(n_by_position)]
-    of_picks = [exact_mean(column) for column in picked.T]
+    of_picks = [exact_mean(column) for column in shares.T]
     result: Figures = {
         "accuracy_by_position": by_position,
         "accuracy_std": exact_std(np.array([value for value in by_position if value is not None])),
@@ -163,12 +163,12 @@ def position_bias(
         share_interval(hits[truth == p], groups[truth == p]).bounds if n else (None, None)
         for p, n in enumerate(n_by_position)
     ]
-    bounds_of_picks = [share_interval(column, groups).bounds for column in picked.T]
+    bounds_of_picks = [share_interval(column, groups).bounds for column in shares.T]
     for name, bounds in (("accuracy_by_position", of_positions), ("picked", bounds_of_picks)):
         result[f"{name}_low"], result[f"{name}_high"] = ([ends[side] for ends in bounds] for side in (0, 1))
     for name, columns, statistic in (
         ("accuracy_std", np.concatenate([here, here * hits[:, None]], axis=1), OfMeans(_std_of_ratios)),
-        ("picked_std", picked, OfMeans(lambda means: means.std(axis=1))),
+        ("picked_std", shares, OfMeans(lambda means: means.std(axis=1))),
     ):
         bootstrap = cluster_bootstrap(columns, clusters, statistic=statistic, seed=seed, bounds=(0, 1))
         result |= interval_keys(name, bootstrap)

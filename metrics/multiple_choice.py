@@ -60,9 +60,9 @@ def ndcg(
 
 def _dcg(scores: Floats, gains: Floats) -> float:
     """The discounted gains in the order of the scores, the highest first; equal scores share their places."""
-    _, tied, counts = np.unique(-scores, return_inverse=True, return_counts=True)
+    _, levels, counts = np.unique(-scores, return_inverse=True, return_counts=True)
     discounts = np.add.reduceat(1 / np.log2(np.arange(len(scores)) + 2.0), np.cumsum(counts) - counts)
-    return float(np.bincount(tied, gains) / counts @ discounts)
+    return float(np.bincount(levels, gains) / counts @ discounts)
 
 
 def multiple_choice(
@@ -121,11 +121,11 @@ def multiple_choice(
     if kinds is not None:
         distinct, row_of = _kind_rows(kinds, sizes, array.shape[1])
         wrong = np.arange(array.shape[1]) != truth[:, None]
-        shifted = (distinct == "true")[row_of] & wrong
-        refuse(shifted, lambda i, j: f"kinds: item {i} calls candidate {j} the true one, its label says {truth[i]}")
-        labelled = np.unique(row_of * array.shape[1] + truth)  # rows of kinds with a place of the true candidate
-        places = np.arange(array.shape[1]) != labelled[:, None] % array.shape[1]
-        names = sorted({str(name) for name in np.unique(distinct[labelled // array.shape[1]][places])} - {""})
+        is_true = (distinct == "true")[row_of] & wrong
+        refuse(is_true, lambda i, j: f"kinds: item {i} calls candidate {j} the true one, its label says {truth[i]}")
+        cells = np.unique(row_of * array.shape[1] + truth)  # rows of kinds with a place of the true candidate
+        places = np.arange(array.shape[1]) != cells[:, None] % array.shape[1]
+        names = sorted({str(name) for name in np.unique(distinct[cells // array.shape[1]][places])} - {""})
         other = clash(set(names))
         if other is not None:
             raise ValueError(f"kinds: {other[0]!r} cannot be a kind here: {other[1]} is another figure")

@@ -43,10 +43,10 @@ def sign_flip(change: Values, clusters: Values = None, *, seed: int = 0) -> floa
     """
     values = vector(change, "change")
     codes, n_clusters = cluster_codes(clusters, len(values))
-    signed = np.bincount(codes, weights=values, minlength=n_clusters)
+    cluster_sums = np.bincount(codes, weights=values, minlength=n_clusters)
     # Items that cancel out leave rounding; so do sums of thirds.
-    sums = np.sort(np.abs(signed[np.abs(signed) > 1e-12 * np.abs(values).max()]))
-    observed = abs(float(signed.sum())) * (1 - 1e-9)
+    sums = np.sort(np.abs(cluster_sums[np.abs(cluster_sums) > 1e-12 * np.abs(values).max()]))
+    observed = abs(float(cluster_sums.sum())) * (1 - 1e-9)
     if not len(sums):
         return 1.0
     if np.array_equal(sums, np.rint(sums)) and len(sums) * sums.sum() < _WHOLE:
@@ -114,10 +114,10 @@ def holm(p_values: Values) -> Floats:
     """
     values = shares(p_values, "p_values")
     order = np.argsort(values, kind="stable")
-    scaled = values[order] * np.arange(len(values), 0, -1)
-    adjusted = np.empty_like(values)
-    adjusted[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
-    return adjusted
+    products = values[order] * np.arange(len(values), 0, -1)
+    p_adjusted = np.empty_like(values)
+    p_adjusted[order] = np.minimum(np.maximum.accumulate(products), 1.0)
+    return p_adjusted
 
 
 def paired_difference(first: Values, second: Values, clusters: Values = None, *, seed: int = 0) -> Figures:
@@ -304,16 +304,16 @@ def paired_power(change: Values, clusters: Values = None, *, difference: float) 
     # The variance of the mean of all items, and of one where every video had endless items.
     variance = between * squares / total**2 + within / total
     floor = between / n_clusters
-    needed = clusters_for(variance * n_clusters, difference=difference)
+    n_clusters_needed = clusters_for(variance * n_clusters, difference=difference)
     return {
         "difference": difference,
-        "clusters_needed": needed,
-        "items_needed": math.ceil(needed * total / n_clusters),
+        "clusters_needed": n_clusters_needed,
+        "items_needed": math.ceil(n_clusters_needed * total / n_clusters),
         "n_clusters": n_clusters,
         "n_items": total,
         "detectable": detectable(variance, n_clusters),
         "detectable_with_more_items": detectable(floor, n_clusters) if total > n_clusters else None,
-        "enough": n_clusters >= needed,
+        "enough": n_clusters >= n_clusters_needed,
     }
 
 

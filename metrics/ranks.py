@@ -54,11 +54,11 @@ class Ranks(NamedTuple):
         several = np.flatnonzero((self.same > 1) & (left > 0) & (self.equal > 0))
         if len(several):
             wrong, right, room = self.equal[several], self.same[several], left[several]
-            missed = np.ones(len(several))
+            chances = np.ones(len(several))
             for position in range(int(room.max())):
                 remaining = np.maximum(wrong - position, 0)
-                missed *= np.where(position < room, remaining / (remaining + right), 1.0)
-            single[several] = 1.0 - missed
+                chances *= np.where(position < room, remaining / (remaining + right), 1.0)
+            single[several] = 1.0 - chances
         return single
 
     def hit_bounds(self, k: int) -> tuple[Floats, Floats]:

@@ -109,7 +109,7 @@ def _text_columns(columns: Values, n_videos: int, n_texts: int) -> Ints:
         raise ValueError(f"columns must be whole numbers [videos][k] for {n_videos} videos, not {own.dtype}{own.shape}")
     outside = (own < 0) | (own >= n_texts)
     refuse(outside, lambda v, n: f"columns: video {v} names text {own[v, n]}, but there are 0..{n_texts - 1}")
-    ordered = np.sort(own, axis=1)
-    twice = ordered[:, 1:] == ordered[:, :-1]
-    refuse(twice, lambda v, n: f"columns: video {v} names text {ordered[v, n]} twice")
+    sorted_scores = np.sort(own, axis=1)
+    twice = sorted_scores[:, 1:] == sorted_scores[:, :-1]
+    refuse(twice, lambda v, n: f"columns: video {v} names text {sorted_scores[v, n]} twice")
     return own.astype(np.int64)

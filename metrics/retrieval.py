@@ -150,8 +150,8 @@ def _video_rows(caption_to_video: Values, video_ids: Sequence[object] | None, n_
         for row, name in enumerate(video_ids):
             if row_of.setdefault(name, row) != row:
                 raise ValueError(f"video_ids: {name!r} stands at rows {row_of[name]} and {row}")
-        names, lost = caption_to_video, [name not in row_of for name in caption_to_video]
-        refuse(lost, lambda i: f"caption {i} belongs to video {names[i]!r}, which is not among the videos")
+        names, unknown = caption_to_video, [name not in row_of for name in caption_to_video]
+        refuse(unknown, lambda i: f"caption {i} belongs to video {names[i]!r}, which is not among the videos")
         return np.array([row_of[name] for name in caption_to_video], np.int64)
     rows = as_array(caption_to_video)
     if rows.ndim != 1:
@@ -187,10 +187,10 @@ def figures_of_ranks(
         Ranks(0 * captions_of, len(caption_to_video) - captions_of, captions_of),
     )
     of_queries = (groups[caption_to_video], groups[ranks.videos])
-    for way, ranked, guessed, group in zip(("t2v", "v2t"), ranks[:2], of_guesses, of_queries, strict=True):
+    for way, rank, guess, group in zip(("t2v", "v2t"), ranks[:2], of_guesses, of_queries, strict=True):
         result[f"{way}_n"] = len(group)
-        result[f"{way}_n_ties"] = int(ranked.tied.sum())
-        result |= {f"{way}_chance_R@{k}": exact_mean(guessed.hit(k)) for k in ks}
-        figures = rank_figures(ranked, ks, group, interval=interval, seed=seed)
+        result[f"{way}_n_ties"] = int(rank.tied.sum())
+        result |= {f"{way}_chance_R@{k}": exact_mean(guess.hit(k)) for k in ks}
+        figures = rank_figures(rank, ks, group, interval=interval, seed=seed)
         result |= {f"{way}_{name}": figure for name, figure in figures.items()}
     return result

@@ -69,8 +69,8 @@ def gamma_corrected(clean: Values, perturbed: Values, *, chance: Values, percent
     """
     before, after, guess = _in_range(100.0 if percent else 1.0, clean=clean, perturbed=perturbed, chance=chance)
     above = before - guess
-    known = above > 0
-    return np.where(known, (after - guess) / np.where(known, above, 1.0), np.nan)
+    above_chance = above > 0
+    return np.where(above_chance, (after - guess) / np.where(above_chance, above, 1.0), np.nan)
 
 
 def gamma_interval(
@@ -220,10 +220,10 @@ def robustness(
     scores = {"clean": means[0], "perturbed": means[1]}
     figures = partial(_figures, scores, gammas, samples=samples, n_clusters=n_clusters, ddof=ddof)
     result = {"by_perturbation": {name: figures([members[i]]) for i, name in enumerate(names)}}
-    for table, grouped in groups.items():
+    for table, tables_of_group in groups.items():
         grouped_figures = {
             group: figures([members[i] for i in inside]) | {"n_perturbations": len(inside)}
-            for group, inside in grouped.items()
+            for group, inside in tables_of_group.items()
         }
         result.update(grouped_figures[""] if table == "" else {table: grouped_figures})
     return result
@@ -308,9 +308,9 @@ def _bootstrap_gammas(
 
 def _means(values: Floats) -> Floats:
     """Means of the rows over what is defined in them; NaN where nothing is."""
-    defined = np.isfinite(values)
-    n = defined.sum(axis=1)
-    return np.where(n > 0, np.where(defined, values, 0.0).sum(axis=1) / np.maximum(n, 1), np.nan)
+    is_finite = np.isfinite(values)
+    n = is_finite.sum(axis=1)
+    return np.where(n > 0, np.where(is_finite, values, 0.0).sum(axis=1) / np.maximum(n, 1), np.nan)
 
 
 def _mean(values: Floats) -> float:

@@ -101,21 +101,21 @@ def _pairs(perturbed: Sequence[str], originals: Sequence[str]) -> list[tuple[lis
 
 def _matches(after: list[str], before: list[str]) -> list[int]:
     """Of the n-grams of one to four words, how many match and how many there are; and the words of both captions."""
-    matched, possible = [], []
+    matches, possible = [], []
     for order in range(1, _ORDER + 1):
         after_ngrams = Counter(zip(*(after[i:] for i in range(order)), strict=False))
         before_ngrams = Counter(zip(*(before[i:] for i in range(order)), strict=False))
-        matched.append((after_ngrams & before_ngrams).total())
+        matches.append((after_ngrams & before_ngrams).total())
         possible.append(after_ngrams.total())
-    return [*matched, *possible, len(after), len(before)]
+    return [*matches, *possible, len(after), len(before)]
 
 
 def _bleu(means: Floats) -> Floats:
     """Corpus BLEU with one reference a sentence (Papineni et al. 2002), of the means of `_matches`."""
     matched, possible, (after, before) = means[:, :_ORDER], means[:, _ORDER:-2], means[:, -2:].T
-    counted = possible > 0  # captions of three words have no 4-grams: the order of the BLEU is 3 there
+    is_possible = possible > 0  # captions of three words have no 4-grams: the order of the BLEU is 3 there
     with np.errstate(divide="ignore", invalid="ignore"):
-        precision = np.where(counted, np.log(matched / possible), 0.0).sum(axis=1) / counted.sum(axis=1)
+        precision = np.where(is_possible, np.log(matched / possible), 0.0).sum(axis=1) / is_possible.sum(axis=1)
         return np.where(after > 0, np.exp(precision + np.minimum(0.0, 1.0 - before / after)), 0.0)
 
 

@@ -34,21 +34,21 @@ def majority_vote(
     >>> majority_vote([[0, 0, 1], [1, 1, 1], [0, 1, None]], [0, 0, 0])["accuracy"]
     0.5
     """
-    counted = counted_votes(votes)
+    counts = counted_votes(votes)
     if labels is not None:
         labels = listed(labels)
-        if len(labels) != len(counted):
-            raise ValueError(f"{len(counted)} items need {len(counted)} labels, not {len(labels)}")
+        if len(labels) != len(counts):
+            raise ValueError(f"{len(counts)} items need {len(counts)} labels, not {len(labels)}")
         refuse([label is None for label in labels], lambda i: f"labels: item {i} has none")
-    modes = [[answer for answer, n in counts.items() if n == max(counts.values())] for counts in counted]
+    modes = [[answer for answer, n in counts.items() if n == max(counts.values())] for counts in counts]
     result: Figures = {
         "majority": [mode[0] if len(mode) == 1 else None for mode in modes],
         "n_ties": sum(len(mode) > 1 for mode in modes),
-        "n": len(counted),
+        "n": len(counts),
     }
     if labels is not None:
         right = [1 / len(mode) if label in mode else 0.0 for mode, label in zip(modes, labels, strict=True)]
-        single = [[counts.total(), counts[label]] for counts, label in zip(counted, labels, strict=True)]
+        single = [[counts.total(), counts[label]] for counts, label in zip(counts, labels, strict=True)]
         result["accuracy"] = sum(right) / len(right)
         result["individual_accuracy"] = sum(hits for _, hits in single) / sum(total for total, _ in single)
         if interval:
@@ -69,9 +69,9 @@ def counted_votes(votes: Votes) -> list[Counter[Hashable]]:
         raise ValueError("votes are empty: there are no items")
     odd = [isinstance(row, str) or not hasattr(row, "__iter__") for row in rows]
     refuse(odd, lambda i: f"votes: item {i} must be a list of votes, not {rows[i]!r}")
-    counted = [Counter(vote for vote in listed(row) if vote is not None) for row in rows]
-    refuse([not counts for counts in counted], lambda i: f"votes: item {i} has none")
-    return counted
+    counts = [Counter(vote for vote in listed(row) if vote is not None) for row in rows]
+    refuse([not counts for counts in counts], lambda i: f"votes: item {i} has none")
+    return counts
 
 
 def agreement(votes: Votes, *, clusters: Values = None, interval: bool = False, seed: int = 0) -> Numbers:
@@ -119,13 +119,13 @@ def agreement(votes: Votes, *, clusters: Values = None, interval: bool = False, 
     return result
 
 
-def _columns(counted: list[Counter[Hashable]]) -> Floats:
+def _columns(counts: list[Counter[Hashable]]) -> Floats:
     """Of each item: the share of pairs that agree, votes, votes times pairs that do not, votes for each answer."""
-    totals = np.array([counts.total() for counts in counted], float)
-    pairs = np.array([sum(n * (n - 1) for n in counts.values()) for counts in counted]) / (totals * (totals - 1))
+    totals = np.array([counts.total() for counts in counts], float)
+    pairs = np.array([sum(n * (n - 1) for n in counts.values()) for counts in counts]) / (totals * (totals - 1))
     # Sorted, so that the order of the items has no influence on the draws.
-    answers = sorted({answer for counts in counted for answer in counts}, key=repr)
-    by_answer = [[counts[answer] for counts in counted] for answer in answers]
+    answers = sorted({answer for counts in counts for answer in counts}, key=repr)
+    by_answer = [[counts[answer] for counts in counts] for answer in answers]
     return np.stack([pairs, totals, totals * (1 - pairs), *by_answer], axis=1)
 
 

@@ -69,22 +69,22 @@ def compare_runs(
     runs = RunFolder.open(first), RunFolder.open(second)
     marks = [run.record["set"]["fingerprints"] for run in runs]
     where = " and ".join(str(run.path) for run in runs)
-    shared = [config for config in marks[0] if config in marks[1]]
-    check_names("config of both runs:", configs or (), shared)
+    both = [config for config in marks[0] if config in marks[1]]
+    check_names("config of both runs:", configs or (), both)
     names = runs[0].model, runs[1].model
     if names[0] == names[1]:
         names = f"{names[0]} ({runs[0].path})", f"{names[1]} ({runs[1].path})"
     rows: list[Comparison] = []
-    for config in configs or shared:
+    for config in configs or both:
         if marks[0][config] != marks[1][config]:
             raise VideoContrastError(
                 f"{where} scored different states of the config {config} (their fingerprints differ); score both on "
                 "one copy of the set"
             )
-        compared = _retrieval if runs[0].layout(config) == "retrieval" else _choice
+        compare_config = _retrieval if runs[0].layout(config) == "retrieval" else _choice
         for condition in runs[0].conditions(config):
             if all(run.has_scores(config, condition) for run in runs):
-                rows += compared(runs, PairedTest(config, condition, names, seed=seed, points=points))
+                rows += compare_config(runs, PairedTest(config, condition, names, seed=seed, points=points))
     if not rows:
         raise VideoContrastError(f"{where} have no config and condition in common")
     correct_for_family(rows)
@@ -140,11 +140,11 @@ def _pair_rows(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Comp
     # Of each group a matrix of captions and videos, caption j true for video j.
     hits = [group_hits([np.array([row["scores"] for row in of[name]]).T for name in names]) for of in groups]
     clusters = [groups[0][name][0]["cluster"] for name in names]
-    measured = [run.numbers(test.config, test.condition) for run in runs]
+    numbers_of = [run.numbers(test.config, test.condition) for run in runs]
     return [
         paired_row(test, score.key, [hits[0][score.key], hits[1][score.key]], clusters, left_out=left_out)
         for score in PAIR_SCORES
-        if all(figure(numbers, score) for numbers in measured)
+        if all(figure(numbers, score) for numbers in numbers_of)
     ]
 
 
@@ -248,8 +248,8 @@ def power_lines(rows: Sequence[Comparison]) -> list[str]:
         if facts["detectable"] < _ALIKE:
             lines.append(f"{name}: differs alike in all {facts['n_clusters']:,} {unit}: too few to tell the power")
             continue
-        needed = f"{facts['clusters_needed']:,} {unit}"
-        text = f"{name}: to tell {points:.1f} points apart (80 % power) you need {needed}"
+        clusters = f"{facts['clusters_needed']:,} {unit}"
+        text = f"{name}: to tell {points:.1f} points apart (80 % power) you need {clusters}"
         if floor and not facts["enough"]:
             more = f"more items of these videos reach {100 * floor:.1f} points at best"
             if floor >= 1:
@@ -359,10 +359,10 @@ def notes_of(tables: Mapping[str, LogMetrics]) -> list[str]:
             if own and own.n and reported is not None and abs(reported - own.value) > 5e-4:
                 lines.append(f"{where}: its own figure is {reported:.4f}, its samples give {own.value:.4f}")
             if otherwise := numbers.get("read_otherwise"):
-                shown = ", ".join(otherwise[:5]) + (", ..." if len(otherwise) > 5 else "")
+                names = ", ".join(otherwise[:5]) + (", ..." if len(otherwise) > 5 else "")
                 lines.append(
                     f"{where}: letters read by our rules give {numbers['reread']:.4f} of {numbers['reread_n']} items; "
-                    f"{counted(len(otherwise), 'item')} read otherwise: {shown} (--json lists all)"
+                    f"{counted(len(otherwise), 'item')} read otherwise: {names} (--json lists all)"
                 )
             lines += [f"{where}: {note}" for note in numbers["notes"]]
     return lines
@@ -392,11 +392,11 @@ def compare_logs(
     `seed`: as of `compare_runs`.
     """
     by_task = {log.task: log for log in first}, {log.task: log for log in second}
-    shared = [task for task in by_task[0] if task in by_task[1]]
-    pairs = [(by_task[0][task], by_task[1][task]) for task in shared]
-    if len(first) == len(second) == 1 and not shared:
+    both = [task for task in by_task[0] if task in by_task[1]]
+    pairs = [(by_task[0][task], by_task[1][task]) for task in both]
+    if len(first) == len(second) == 1 and not both:
         pairs = [(first[0], second[0])]
-    check_names("task of both logs:", tasks or (), shared)
+    check_names("task of both logs:", tasks or (), both)
     if tasks:
         pairs = [pair for pair in pairs if pair[0].task in tasks]
     if not pairs:
@@ -439,5 +439,5 @@ def _clusters(a: ForeignLog, b: ForeignLog, ids: Sequence[str]) -> list[str] | N
                     f"{b.path}: item {item!r} is of the video {b.clusters[item]!r}, in {a.path} of "
                     f"{a.clusters[item]!r}: these are different sets"
                 )
-    named = a.clusters or b.clusters
-    return [named[item] for item in ids] if named else None
+    clusters = a.clusters or b.clusters
+    return [clusters[item] for item in ids] if clusters else None

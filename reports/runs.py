@@ -108,11 +108,11 @@ def kind_hits(run: RunFolder, config: str, condition: str = CLEAN) -> dict[str, 
         return {}
     names, clusters, labels, of_items, scores = (column.chunk(0) for column in table.columns)
     label: np.ndarray = np.from_dlpack(labels)
-    coded = of_items.flatten().dictionary_encode()
-    kinds, padded_scores = padded(of_items, -1, coded.indices), padded(scores, -np.inf)
+    codes = of_items.flatten().dictionary_encode()
+    kinds, padded_scores = padded(of_items, -1, codes.indices), padded(scores, -np.inf)
     wrong = (kinds >= 0) & (np.arange(kinds.shape[1]) != label[:, None])
     rivals = {"": wrong}
-    rivals |= {coded.dictionary[code].as_py(): wrong & (kinds == code) for code in np.unique(kinds[wrong]).tolist()}
+    rivals |= {codes.dictionary[code].as_py(): wrong & (kinds == code) for code in np.unique(kinds[wrong]).tolist()}
     hits = {}
     for kind, among in rivals.items():
         has = np.flatnonzero(among.any(axis=1))
@@ -323,7 +323,7 @@ def load_runs(
     run; VideoContrastError: a run cannot be read.
     """
     runs: list[ConfigRun] = []
-    seen: set[Path] = set()
+    known_paths: set[Path] = set()
     for path in paths:
         if not path.is_dir():
             raise UsageError(f"{path} is not a folder; give the --output folder of `video-contrast score`")
@@ -331,8 +331,8 @@ def load_runs(
         if not folders:
             raise UsageError(f"{path} holds no finished run (no run.json); give the --output of `video-contrast score`")
         for folder in folders:
-            if folder.path.resolve() not in seen:
-                seen.add(folder.path.resolve())
+            if folder.path.resolve() not in known_paths:
+                known_paths.add(folder.path.resolve())
                 runs += _load(folder, video_root, dataset)
     for of_set in by_set(runs):  # what was found in several places is taken from one, which is there
         here = next((run for run in of_set if set_on_disk(run.key.dataset) is not None), of_set[0])
@@ -394,16 +394,16 @@ def read_rows(key: SetKey) -> list[Row]:
 def _load(folder: RunFolder, video_root: str | Path | None, dataset: str | Path | None) -> list[ConfigRun]:
     if not folder.is_finished:
         raise VideoContrastError(f"{folder.path} is not finished; run the same `score` command again")
-    scored = folder.record["set"]
-    name = str(dataset if dataset is not None else scored["dataset"])
+    set_record = folder.record["set"]
+    name = str(dataset if dataset is not None else set_record["dataset"])
     if dataset is None and set_on_disk(name) is None and not Path(name).is_absolute():
         # a relative folder as the run saw it, also when the report is made from elsewhere: looked for above the run
         above = (str(parent / name) for parent in folder.path.resolve().parents if SetFolder(parent / name).is_built)
         name = next(above, name)
     root = None if video_root is None else Path(video_root)
     if root is None:
-        built, recorded = set_on_disk(name), folder.record["request"].get("video_root")
-        place = Path(str(recorded)) if recorded else None if built is None else built.video_root
+        set_folder, root_of_run = set_on_disk(name), folder.record["request"].get("video_root")
+        place = Path(str(root_of_run)) if root_of_run else None if set_folder is None else set_folder.video_root
         root = place if place is not None and place.is_dir() else None
     runs: dict[str, ConfigRun] = {}
     for config, entry in sorted(folder.metrics["configs"].items()):
@@ -412,7 +412,7 @@ def _load(folder: RunFolder, video_root: str | Path | None, dataset: str | Path 
             folder=folder,
             # a folder's name instead of its whole path; a Hub id as it is
             model=Path(folder.model).name if re.match(r"^(/|\.|~|[A-Za-z]:)", folder.model) else folder.model,
-            key=SetKey(name, config, scored["split"], scored["fingerprints"].get(config) or name),
+            key=SetKey(name, config, set_record["split"], set_record["fingerprints"].get(config) or name),
             layout=entry["layout"], figures=numbers.figures, gammas=numbers.gammas, root=root,
             conditions=sorted(entry["conditions"], key=lambda condition: condition != CLEAN),
             choices={condition: rows for (of, condition), rows in folder.tables.items() if of == config},
@@ -469,6 +469,6 @@ def _mark_sets(runs: Sequence[ConfigRun]) -> None:
         # the shortest way that tells all of them apart; the fingerprint always does, beside the place
         distinct = next((way for way in ways if len(set(way)) == len(keys)), None)
         marks = distinct or [f"{place} {k.split} {n}" for n, (k, place) in enumerate(zip(keys, places, strict=True), 1)]
-        marked = {key: replace(key, mark=mark) for key, mark in zip(keys, marks, strict=True)}
+        new_keys = {key: replace(key, mark=mark) for key, mark in zip(keys, marks, strict=True)}
         for run in runs:
-            run.key = marked.get(run.key, run.key)
+            run.key = new_keys.get(run.key, run.key)

@@ -135,8 +135,8 @@ def _measures(figures: Sequence[RunFigure], *, every_kind: bool) -> list[RunFigu
 def _gamma_lines(numbers: RunNumbers, many: Collection[str]) -> Iterator[TableLine]:
     """The mean gammas of a run, by category for configs of many conditions."""
     for gamma in numbers.gammas:
-        shown = gamma.group in ("visual", "text", "pairs") or (gamma.config in many and gamma.group)
-        if shown and gamma.score in (*ROBUST["pairs"], *MAIN["retrieval"]):
+        is_shown = gamma.group in ("visual", "text", "pairs") or (gamma.config in many and gamma.group)
+        if is_shown and gamma.score in (*ROBUST["pairs"], *MAIN["retrieval"]):
             means = [("absolute", gamma.absolute, gamma.absolute_sd), ("relative", gamma.relative, gamma.relative_sd)]
             cell = ", ".join(f"{name} {'undefined' if v is None else f'{v:.3f} ± {sd:.3f}'}" for name, v, sd in means)
             note = ", clean at chance" if gamma.at_chance else ""
@@ -185,11 +185,11 @@ def course_of(runs: Sequence[RunFolder]) -> tuple[list[TableLine], list[str]] | 
 
     None where the runs are not all of checkpoints of one training run, at least two.
     """
-    numbered = [(int(step), run) for run in runs if (step := run.record["model"].get("step")) is not None]
-    if len(runs) < 2 or len(numbered) < len(runs) or len({Path(run.model).parent for run in runs}) > 1:
+    steps = [(int(step), run) for run in runs if (step := run.record["model"].get("step")) is not None]
+    if len(runs) < 2 or len(steps) < len(runs) or len({Path(run.model).parent for run in runs}) > 1:
         return None
-    numbered.sort(key=lambda pair: pair[0])
-    numbers = numbers_of(metrics_of([run for _, run in numbered], [str(step) for step, _ in numbered]))
+    steps.sort(key=lambda pair: pair[0])
+    numbers = numbers_of(metrics_of([run for _, run in steps], [str(step) for step, _ in steps]))
     lines = lines_of(numbers)
     rows = [TableLine(step, None, [line.cells[n] for line in lines]) for n, step in enumerate(numbers)]
     sides = side_columns(lines)
@@ -203,15 +203,15 @@ def best_models(runs: Sequence[RunFolder]) -> dict[FigureKey, str]:
     Returns place of the accuracy, or of text-to-video R@1 -> model; nothing where no test says so, or where the runs
     scored different states of a config.
     """
-    scored: dict[FigureKey, dict[str, RunFolder]] = {}
+    runs_of: dict[FigureKey, dict[str, RunFolder]] = {}
     marks: dict[str, set[str]] = {}
     for run, model in zip(runs, columns_of(runs), strict=True):
         for config, entry in run.metrics["configs"].items():
             marks.setdefault(config, set()).add(run.record["set"]["fingerprints"].get(config, ""))
             for condition in entry["conditions"]:
-                scored.setdefault(FigureKey(config, condition, leading(entry["layout"])), {})[model] = run
+                runs_of.setdefault(FigureKey(config, condition, leading(entry["layout"])), {})[model] = run
     best = {}
-    for place, of in scored.items():  # the hits of one place at a time: of all they may not fit into memory
+    for place, of in runs_of.items():  # the hits of one place at a time: of all they may not fit into memory
         hits = {model: run_hits(run, *place[:2]) for model, run in of.items() if len(marks[place.config]) == 1}
         best[place] = best_of({model: own for model, own in hits.items() if own is not None})
     return {place: model for place, model in best.items() if model is not None}
@@ -230,9 +230,9 @@ def show(lines: Sequence[TableLine], models: Sequence[str], title: str = "") -> 
     for row in rows:
         table.add_row(*(Text(cell, "bold" if cell.endswith(BEST) else "") for cell in row))
     console = Console()
-    needed = Console(width=1000).measure(table).maximum
-    if console.width < needed:
-        console = Console(width=needed)
+    width = Console(width=1000).measure(table).maximum
+    if console.width < width:
+        console = Console(width=width)
     console.print(table)
     if any(cell.endswith(BEST) for line in lines for cell in line.cells):
         print(f"{BEST} better than every other model on the items of both (paired sign-flip test, p < .05)")
@@ -281,8 +281,8 @@ def markdown(lines: Sequence[TableLine], models: Sequence[str], title: str = "")
     head, *rows = _cells(
         lines, models, title, written=lambda text: re.sub(r"([\\|*<`])", r"\\\1", text), bold=lambda cell: f"**{cell}**"
     )
-    barred = ["|" + "".join(f" {cell} |" if cell else " |" for cell in row) for row in (head, *rows)]
-    return "\n".join([barred[0], "|" + "---|" * len(head), *barred[1:]])
+    table_lines = ["|" + "".join(f" {cell} |" if cell else " |" for cell in row) for row in (head, *rows)]
+    return "\n".join([table_lines[0], "|" + "---|" * len(head), *table_lines[1:]])
 
 
 def latex(lines: Sequence[TableLine], models: Sequence[str], title: str = "") -> str:

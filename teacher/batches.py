@@ -61,14 +61,14 @@ def open_store(
     decoder makes them. Raises VideoContrastError: no clip could be read; the message names the first that failed;
     UsageError: the processor does not give pictures, or a row is an edited clip.
     """
-    if edited := next((row["id"] for row in rows if row.get("segments")), None):
-        raise UsageError(f"row {edited!r} is an edited clip (column 'segments'); teach learns from spans of files only")
+    if first := next((row["id"] for row in rows if row.get("segments")), None):
+        raise UsageError(f"row {first!r} is an edited clip (column 'segments'); teach learns from spans of files only")
     videos, at = path.parent / "videos.json", str(root.resolve())
-    stored = read_json(videos) if videos.exists() else {}
-    known = contents(list(dict.fromkeys(row["video_path"] for row in rows)), root, stored.get(at, {}))
-    write_json(videos, stored | {at: {**stored.get(at, {}), **known}})
-    said = {name: str(of_video.get("sha256") or of_video["error"]) for name, of_video in known.items()}
-    parts = [digest(said[row["video_path"]], row["start"], row["end"]).hex()[:12] for row in rows]
+    entries = read_json(videos) if videos.exists() else {}
+    entry_of = contents(list(dict.fromkeys(row["video_path"] for row in rows)), root, entries.get(at, {}))
+    write_json(videos, entries | {at: {**entries.get(at, {}), **entry_of}})
+    texts = {name: str(of_video.get("sha256") or of_video["error"]) for name, of_video in entry_of.items()}
+    parts = [digest(texts[row["video_path"]], row["start"], row["end"]).hex()[:12] for row in rows]
     key = digest(3, frames, str(images.to_dict()), "damaged" if accept_damaged else "", *parts).hex()
     scale, offset = _affine(images)
     part = path.name.rpartition("-")[2]
@@ -296,7 +296,7 @@ def groups_of(rows: Sequence[AnyRow], field: str) -> list[str]:
     for row in rows:
         meta = json.loads(row.get("meta") or "{}")
         if (value := row.get(field, meta.get(field))) is None:
-            known = sorted({name for name, entry in row.items() if isinstance(entry, str)} - {"meta"} | set(meta))
-            raise UsageError(f"--group {field!r}: row {row['id']!r} has no such field; it has {', '.join(known)}")
+            columns = sorted({name for name, entry in row.items() if isinstance(entry, str)} - {"meta"} | set(meta))
+            raise UsageError(f"--group {field!r}: row {row['id']!r} has no such field; it has {', '.join(columns)}")
         groups.append(str(value))
     return groups

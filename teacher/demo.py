@@ -123,12 +123,12 @@ def changes(run: Path) -> dict[str, npt.NDArray[np.float64]]:
 
 def sensitivity_plot(runs: Mapping[str, Path], path: Path) -> None:
     """Histograms of the changes, one panel a kind of swap, one line a model."""
-    measured = {name: changes(run) for name, run in runs.items()}
-    pooled = np.concatenate([values[swap] for values in measured.values() for swap in SWAPS] + [np.zeros(1)])
-    bins = np.linspace(pooled.min(), pooled.max() + 1e-9, 41)  # the same for all, so that heights compare
+    changes_of = {name: changes(run) for name, run in runs.items()}
+    all_changes = np.concatenate([values[swap] for values in changes_of.values() for swap in SWAPS] + [np.zeros(1)])
+    bins = np.linspace(all_changes.min(), all_changes.max() + 1e-9, 41)  # the same for all, so that heights compare
     with two_panels(path, sharex=True) as panels:
         for panel, swap in zip(panels, SWAPS, strict=True):
-            for name, values in measured.items():
+            for name, values in changes_of.items():
                 if len(values[swap]):
                     lower = f"{name}: lower for {(values[swap] < 0).mean():.0%}"
                     panel.hist(values[swap], bins=bins, histtype="step", density=True, label=lower)

@@ -90,7 +90,7 @@ def measure(pairs: Pairs, part: Part, tokens: Tokenizer, options: TrainingOption
     here = PartialState()
     was_training = pairs.training
     pairs.eval()
-    numbered = list(enumerate(Batches(part.clips, None, options.batch_size, options.seed)))
+    batches = list(enumerate(Batches(part.clips, None, options.batch_size, options.seed)))
     gallery = set(sorted(set(part.clips))[:GALLERY])
 
     def scores(number: int, picked: list[int]) -> _BatchScores:
@@ -100,26 +100,26 @@ def measure(pairs: Pairs, part: Part, tokens: Tokenizer, options: TrainingOption
         square = pairs.join(videos, texts[: len(videos)])
         loss = float(sum(losses(own, square, pairs.temperature(), batch, options=options).values())) * len(picked)
         rows, words, table = videos.cpu().numpy(), texts[: len(videos)].cpu().numpy(), own.cpu().numpy()
-        shown = [(place, n) for place, n in enumerate(picked) if part.clips[n] in gallery]
+        places = [(place, n) for place, n in enumerate(picked) if part.clips[n] in gallery]
         of_captions: dict[int, Vector] = {}
         for place, n in enumerate(picked):
             row = [part.rows[n]["caption"], *part.rows[n]["negatives"]]
             # Equal texts tie exactly, wherever in the batch they were encoded.
             of_captions[n] = table[place, [row.index(text) for text in row]]
-        clips = {part.clips[n]: rows[place] for place, n in shown}
-        return _BatchScores(number, loss, of_captions, clips, {part.rows[n]["caption"]: words[at] for at, n in shown})
+        clips = {part.clips[n]: rows[place] for place, n in places}
+        return _BatchScores(number, loss, of_captions, clips, {part.rows[n]["caption"]: words[at] for at, n in places})
 
-    scored = [scores(*batch) for batch in numbered[here.process_index :: here.num_processes]]
+    results = [scores(*batch) for batch in batches[here.process_index :: here.num_processes]]
     if here.num_processes > 1:
-        scored = sorted(gather_object(scored), key=lambda batch: batch.number)
+        results = sorted(gather_object(results), key=lambda batch: batch.number)
     pairs.train(was_training)
-    loss = sum(batch.loss for batch in scored) / len(part.clips)
+    loss = sum(batch.loss for batch in results) / len(part.clips)
     if not np.isfinite(loss):
         return Measured(float(loss), {}, None)
     own: dict[int, Vector] = {}
     clips: dict[int, Vector] = {}
     texts: dict[str, Vector] = {}
-    for batch in scored:  # of equal clips and captions the first row counts, whichever process encoded it
+    for batch in results:  # of equal clips and captions the first row counts, whichever process encoded it
         own |= batch.own
         clips |= {key: row for key, row in batch.clips.items() if key not in clips}
         texts |= {key: row for key, row in batch.texts.items() if key not in texts}
@@ -172,8 +172,8 @@ def _retrieved(pairs: Pairs, part: Part, clips: dict[int, Vector], texts: dict[s
     streams, scores, clusters = Streams(), [], []
     for at, n in enumerate(numbers):
         rng = streams.at("teach random options", part.rows[n]["id"], part.rows[n]["caption"])
-        drawn = dict.fromkeys(rng.integers(len(numbers), size=16 * RANDOM).tolist())
-        others = [n for n in drawn if videos[n] != videos[at] and column[n] != column[at]][:RANDOM]
+        numbers_drawn = dict.fromkeys(rng.integers(len(numbers), size=16 * RANDOM).tolist())
+        others = [n for n in numbers_drawn if videos[n] != videos[at] and column[n] != column[at]][:RANDOM]
         if len(others) == RANDOM:
             scores.append(similarities[rows[at], [at, *others]])
             clusters.append(videos[at])

@@ -31,8 +31,8 @@ def paired_rows(
     """
     rows: list[FigureRow] = []
     for name, hits in after.items():
-        paired = paired_difference(before[name].values, hits.values, hits.clusters, seed=seed)
-        row: FigureRow = {"config": where, "figure": name} | {k: v for k, v in paired.items() if k != "standard_error"}
+        gap = paired_difference(before[name].values, hits.values, hits.clusters, seed=seed)
+        row: FigureRow = {"config": where, "figure": name} | {k: v for k, v in gap.items() if k != "standard_error"}
         for side, values in (("first", before[name].values), ("second", hits.values)):
             share = share_interval(values, hits.clusters)
             row |= {side: float(share.estimate), **interval_keys(side, share)}
@@ -43,8 +43,8 @@ def paired_rows(
 
 def correct_for_family(rows: Sequence[FigureRow]) -> None:
     """Adds `p_holm` to the rows that have a p-value: Holm's correction over all of them."""
-    tested = [row for row in rows if row["p_value"] is not None]
-    for row, p in zip(tested, holm([row["p_value"] for row in tested]) if tested else [], strict=True):
+    with_p = [row for row in rows if row["p_value"] is not None]
+    for row, p in zip(with_p, holm([row["p_value"] for row in with_p]) if with_p else [], strict=True):
         row["p_holm"] = float(p)
 
 
@@ -55,12 +55,12 @@ def fallen(rows: Sequence[Mapping[str, Any]], tolerance: float) -> list[Mapping[
 
 def check_fallen(rows: Sequence[Mapping[str, Any]], tolerance: float) -> None:
     """Raises FallenFigures (exit code 3): some fell by more than the tolerance; each is named."""
-    if lost := fallen(rows, tolerance):
+    if fallen_rows := fallen(rows, tolerance):
         names = []
-        for row in lost:
+        for row in fallen_rows:
             condition = "" if row.get("condition") in (None, "clean") else f" ({row['condition']})"
             names.append(f"{row['config']} {row['figure']}{condition} by {-row['difference']:.3f}")
-        few = f"{len(lost)} of {len(rows)} figures"
+        few = f"{len(fallen_rows)} of {len(rows)} figures"
         raise FallenFigures(f"{few} fell by more than {tolerance:g}: {', '.join(names)}")
 
 

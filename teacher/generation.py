@@ -179,16 +179,16 @@ def _priced(rows: Iterator[RetrievalRow], recipe: NegativeRecipe, *, chat: Chat,
             edits_of(source, attempts_of(part), recipe.actions)
             looked_at = captions
     key_of, store = getattr(chat, "key", None), getattr(chat, "store", None)
-    asked = listener.questions.values()
-    open_ = [turns for turns in asked if key_of is None or store is None or store.get(key_of(turns)) is None]
+    asked_questions = listener.questions.values()
+    open_ = [turns for turns in asked_questions if key_of is None or store is None or store.get(key_of(turns)) is None]
     share = captions / max(looked_at, 1)
-    questions, unanswered = round(len(listener.questions) * share), round(len(open_) * share)
+    questions, n_unanswered = round(len(listener.questions) * share), round(len(open_) * share)
     letters = share * sum(len(str(message["content"])) for messages in open_ for message in messages)
-    tokens_in, tokens_out = int(letters) // LETTERS_A_TOKEN, unanswered * ANSWER_TOKENS * (recipe.actions + 1)
+    tokens_in, tokens_out = int(letters) // LETTERS_A_TOKEN, n_unanswered * ANSWER_TOKENS * (recipe.actions + 1)
     price = None
     if request.price_in is not None and request.price_out is not None:
         price = (tokens_in * request.price_in + tokens_out * request.price_out) / 1e6
-    return Estimate(captions, questions, questions - unanswered, tokens_in, tokens_out=tokens_out, price=price)
+    return Estimate(captions, questions, questions - n_unanswered, tokens_in, tokens_out=tokens_out, price=price)
 
 
 BUILDER = "generated"
@@ -224,8 +224,8 @@ class NegativeBlocks(BlockSource):
         captions = blocks = 0
         rows = iter(bar(self.rows(faults), desc="reading", unit="clip"))
         while part := list(islice(rows, CLIPS)):
-            known = RetrievalRow.__annotations__  # a pushed set has a column more
-            plain = ({name: value for name, value in row.items() if name in known} for row in part)
+            columns = RetrievalRow.__annotations__  # a pushed set has a column more
+            plain = ({name: value for name, value in row.items() if name in columns} for row in part)
             lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in plain)
             write_bytes(_part(folder, "clips", blocks), lines.encode("utf-8", "surrogatepass"))
             blocks += 1
@@ -263,16 +263,16 @@ class NegativeBlocks(BlockSource):
         with open_binary(_part(folder, "clips", number)) as handle:
             rows: list[RetrievalRow] = [json.loads(line) for line in handle]
         attempts = attempts_of(rows)
-        negatives, rejected = self._negatives(attempts, folder, number)
-        lines = "".join(json.dumps(edit._asdict(), ensure_ascii=False) + "\n" for edit in rejected)
+        negatives, rejected_edits = self._negatives(attempts, folder, number)
+        lines = "".join(json.dumps(edit._asdict(), ensure_ascii=False) + "\n" for edit in rejected_edits)
         write_bytes(_part(folder, "rejected", number), lines.encode("utf-8", "surrogatepass"))
         clips = {row["id"]: row for row in rows}
         items: list[Row] = []
         for attempt, edits in zip(attempts, negatives, strict=True):
             if edits:
                 items.append(self._item(attempt, edits, clips[attempt.clip.id]))
-        reasons = Counter(edit.reason for edit in rejected)
-        numbers = (len(attempts), sum(map(len, negatives)), len(attempts) - len(items), len(rejected))
+        reasons = Counter(edit.reason for edit in rejected_edits)
+        numbers = (len(attempts), sum(map(len, negatives)), len(attempts) - len(items), len(rejected_edits))
         counts = dict(zip(COUNTS, numbers, strict=True)) | reasons
         facts: Facts = {"configs": {CONFIG: {"negatives": "edits of a phrase of the caption", "counts": counts}}}
         if items:
@@ -306,9 +306,9 @@ class NegativeBlocks(BlockSource):
     ) -> tuple[list[list[tuple[Edit, str]]], list[RejectedEdit]]:
         """The edits of each caption with their kinds, and what was rejected."""
         # Models are loaded once; on a cluster a chat model has a file of answers a block.
-        shared = self.cluster.executor is None or self.recipe.generator != "llm"
-        if not self._sources or not shared:
-            chat = self.chat_of(ANSWERS if shared else f"answers/{number:05d}.jsonl")
+        is_shared = self.cluster.executor is None or self.recipe.generator != "llm"
+        if not self._sources or not is_shared:
+            chat = self.chat_of(ANSWERS if is_shared else f"answers/{number:05d}.jsonl")
             with open_binary(f"{folder}/{_WORDS}") as handle:
                 own = pickle.loads(zlib.decompress(handle.read()))  # written by `cut`, in the user's own folder
             self._sources = [(source, count) for source, _, count in self.recipe.sources({})]
@@ -316,15 +316,15 @@ class NegativeBlocks(BlockSource):
                 if isinstance(source, WordEdits):
                     source.chat, source.counts = chat, shipped_counts() + own
         negatives: list[list[tuple[Edit, str]]] = [[] for _ in attempts]
-        rejected: dict[RejectedEdit, None] = {}
+        rejected_edits: dict[RejectedEdit, None] = {}
         with parse_cache():
             for source, count in self._sources:
                 for of_caption, edits in zip(negatives, edits_of(source, attempts, count), strict=True):
                     of_caption += [(edit, source.kind) for edit in edits]
                 if isinstance(source, WordEdits):
                     reasons = [RejectedEdit(text, why, _rule(why)) for text, why in source.reason_of.items()]
-                    rejected |= dict.fromkeys((*source.rejected_edits, *reasons))
-        return negatives, list(rejected)
+                    rejected_edits |= dict.fromkeys((*source.rejected_edits, *reasons))
+        return negatives, list(rejected_edits)
 
 
 def _rows(dataset: str, config: str, split: str, faults: list[VideoContrastError]) -> Iterator[RetrievalRow]:

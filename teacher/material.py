@@ -71,18 +71,18 @@ def read_splits(dataset: str | Path, options: DataOptions) -> SplitRows:
             f"--dataset {dataset}: {counted(len(rows), 'clip')} of {counted(len(videos), 'video')}: to set a tenth "
             f"of a set aside for validation takes two videos; add a split {validation!r} to it"
         )
-    held = [row for row in rows if row["video_id"] in aside]
+    own_rows = [row for row in rows if row["video_id"] in aside]
     train = [row for row in rows if row["video_id"] not in aside]
-    return SplitRows(train, held, options.video_root or SetFolder(root).video_root)
+    return SplitRows(train, own_rows, options.video_root or SetFolder(root).video_root)
 
 
 def _set_aside(videos: set[str]) -> set[str]:
     """About a tenth of the videos, drawn by their names: a video that is added moves no other; empty for one video."""
-    drawn = {name: digest("teach validation", name) for name in videos}
-    aside = {name for name in videos if drawn[name][0] < 26}
+    digests = {name: digest("teach validation", name) for name in videos}
+    aside = {name for name in videos if digests[name][0] < 26}
     if aside and aside != videos:
         return aside
-    in_order = sorted(videos, key=lambda name: drawn[name])
+    in_order = sorted(videos, key=lambda name: digests[name])
     return set(in_order[: math.ceil(len(videos) / 10)]) if len(videos) > 1 else set()
 
 
@@ -90,10 +90,10 @@ def _of_hub(name: str, config: str) -> dict[str, list[RetrievalRow]]:
     import datasets
 
     with set_of_hub(name, "--dataset"):
-        loaded = datasets.load_dataset(name, config)
-    if any("captions" not in columns for columns in loaded.column_names.values()):
+        tables = datasets.load_dataset(name, config)
+    if any("captions" not in columns for columns in tables.column_names.values()):
         raise UsageError(f"{name}: {config} is not a retrieval config")
-    return {split: table.to_list() for split, table in loaded.items()}
+    return {split: table.to_list() for split, table in tables.items()}
 
 
 UNREAD_SHOWN = 5  # clips left out that are named on the screen
@@ -135,8 +135,8 @@ def prepare(
         say(f"{counted(len(unread), 'clip')} left out, could not be read (all are named in result.json):")
         for clip, reason in list(unread.items())[:UNREAD_SHOWN]:
             say(f"  {clip}: {reason}")
-    learned = [row for row in rows.train if row["id"] not in unread]
-    documents, corpus = [row["captions"] for row in learned], corpus_of(learned)
+    rows_read = [row for row in rows.train if row["id"] not in unread]
+    documents, corpus = [row["captions"] for row in rows_read], corpus_of(rows_read)
 
     def part_of(name: str, clips: ClipRows) -> tuple[Part, dict[str, int], dict[str, int]]:
         """The part, its counts of negatives, and what was encoded now."""
@@ -157,11 +157,11 @@ def prepare(
 
     parts: dict[str, Part] = {}
     counts: dict[str, dict[str, int]] = {}
-    encoded = Counter({"clips": 0, "captions": 0})
+    n_encoded = Counter({"clips": 0, "captions": 0})
     for name, clips in rows.named():
         parts[name], counts[name], now = here.after_first(partial(part_of, name, clips))
-        encoded.update(now)
-    return TrainingData(parts["train"], parts["validation"], tokens, counts, unread, dict(encoded))
+        n_encoded.update(now)
+    return TrainingData(parts["train"], parts["validation"], tokens, counts, unread, dict(n_encoded))
 
 
 CLIPS, CAPTIONS = 16, 256  # in one forward pass
@@ -202,9 +202,9 @@ def _stored(
 ) -> tuple[np.ndarray, int]:  # fmt: skip
     """The outputs of `run` on `size` inputs at a time, computed on first use; and how many were computed now."""
     file, count = path.with_name(f"{path.name}-{side}-{key[:12]}.npy"), len(inputs)
-    computed = 0 if file.exists() else count
-    if computed:
+    n_computed = 0 if file.exists() else count
+    if n_computed:
         places = [slice(first, first + size) for first in range(0, count, size)]
         bar = tqdm(places, desc=f"frozen {side}", disable=not progress)
         write_array(file, count, ((place, run(inputs[place]).float().cpu().numpy()) for place in bar))
-    return np.load(file, mmap_mode="r"), computed
+    return np.load(file, mmap_mode="r"), n_computed

@@ -215,18 +215,18 @@ def check_encoder(name: str) -> None:
     if name.startswith((".", "/", "~")):
         raise VideoContrastError(f"--encoder {name}: no such folder")
     reason = ""
-    for known in (name, *([] if "/" in name else [f"sentence-transformers/{name}"])):
+    for repository in (name, *([] if "/" in name else [f"sentence-transformers/{name}"])):
         for file in ("modules.json", "config.json"):
             try:
-                with asked_once(known):
-                    cached_file(known, file)
+                with asked_once(repository):
+                    cached_file(repository, file)
             except (OSError, ValueError) as error:
                 reason = reason or str(error).strip().splitlines()[0]
             else:
                 return
     raise VideoContrastError(
         f"--encoder: the sentence encoder {name!r} cannot be loaded ({reason}). Download it on a machine with a "
-        f"network (hf download {known}) or give the folder of another one"
+        f"network (hf download {repository}) or give the folder of another one"
     )
 
 

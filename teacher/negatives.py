@@ -64,9 +64,9 @@ def negatives(
     none". `path`: where the file begins: `PATH-KEY.parquet`, with the name of the split at its end ("negatives-train");
     its settings stand beside it as `.json`. `corpus`: the captions of each training video, whose words are counted.
     """
-    given = digest(*(row["id"] for row in rows), *(text for row in rows for text in row["captions"]))
+    key = digest(*(row["id"] for row in rows), *(text for row in rows for text in row["captions"]))
     words = digest(*chain.from_iterable(corpus.values()))
-    settings = recipe.record() | {"set": given.hex(), "corpus": words.hex(), "model": content(recipe.model)}
+    settings = recipe.record() | {"set": key.hex(), "corpus": words.hex(), "model": content(recipe.model)}
     if recipe.generator not in READY:
         settings["parser of captions"] = PARSER
     part = path.name.rpartition("-")[2]
@@ -113,8 +113,8 @@ def with_similarities(
     texts = [text for row in captions for text in (row["caption"], *row["negatives"])]
     key = digest(content(encoder), *(text for document in documents for text in document), "", *texts).hex()
     path = path.with_name(f"{path.name}-{key[:12]}.parquet")
-    if path.exists() and len(stored := pq.read_table(path).to_pylist()) == len(captions):
-        similarities = [row["teacher"] for row in stored]
+    if path.exists() and len(rows_there := pq.read_table(path).to_pylist()) == len(captions):
+        similarities = [row["teacher"] for row in rows_there]
     else:
         encode = load_encoder(encoder, documents)
         say(f"teacher: similarities by {encoder}")

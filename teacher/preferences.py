@@ -84,7 +84,7 @@ def export_preferences(dataset: str | Path, *, request: PreferenceOptions) -> di
     root = Path(request.video_root or folder.video_root)
     counts: Counter[str] = Counter()
     rows: list[Row] = []
-    exported: Counter[int] = Counter()  # items by number of candidates
+    sizes: Counter[int] = Counter()  # items by number of candidates
     unreadable: dict[str, str] = {}
     names = request.config or folder.configs
     if not (having := [name for name in names if request.split in folder.splits(name)]):
@@ -96,7 +96,7 @@ def export_preferences(dataset: str | Path, *, request: PreferenceOptions) -> di
     for config in configs:
         for row in folder.choice_rows(config, request.split)[: request.limit]:
             counts["items"] += 1
-            preferences = list(_preferences(row, exported[len(row["candidates"])], request, counts))
+            preferences = list(_preferences(row, sizes[len(row["candidates"])], request, counts))
             if not preferences:
                 continue
             try:
@@ -105,7 +105,7 @@ def export_preferences(dataset: str | Path, *, request: PreferenceOptions) -> di
                 unreadable.setdefault(row["video_path"], str(error))
                 counts["unreadable"] += 1
                 continue
-            exported[len(row["candidates"])] += 1
+            sizes[len(row["candidates"])] += 1
             for number, preference in enumerate(preferences):
                 prompt = [{"role": "user", "content": preference.prompt}]
                 text = f"{config}/{row['id']}/{number}"
@@ -159,12 +159,12 @@ def check_trainable(model: str | Path, pairs: str | Path) -> None:
     from video_contrast.runner.kinds.chat_prompts import template_of
 
     try:
-        installed = version("trl")
+        release = version("trl")
     except PackageNotFoundError as error:
         raise UsageError("TRL is not installed: `pip install video-contrast[trl]`") from error
-    if Version(installed).release < TRL:
+    if Version(release).release < TRL:
         oldest = ".".join(map(str, TRL))
-        raise UsageError(f"TRL {installed} trains on no pictures, {oldest} does: `pip install -U video-contrast[trl]`")
+        raise UsageError(f"TRL {release} trains on no pictures, {oldest} does: `pip install -U video-contrast[trl]`")
     if not (Path(pairs) / RECORD).exists():
         raise UsageError(f"{pairs} holds no preferences: `video-contrast export preferences SET --output {pairs}`")
     try:

@@ -234,10 +234,10 @@ def train(
         raise UsageError(f"--logit-scale learned: {type(model).__name__} has no logit scale")
     steps = -(-len(splits.train.clips) // options.batch_size)
     total = options.epochs * -(-steps // options.accumulate)
-    saved = newest(output)
+    checkpoint = newest(output)
     arguments = _arguments(options, output, total, report_to=report_to, progress=progress)
     rates = options.rates(lora=any("lora_" in name for name, _ in model.named_parameters()))
-    epoch = step_of(saved) * options.epochs // total if saved else 0
+    epoch = step_of(checkpoint) * options.epochs // total if checkpoint else 0
     trainer = TeachTrainer(pairs, splits, options=options, arguments=arguments, rates=rates, epoch=epoch)
     trainer.add_callback(_Steps(stop_after))
     if options.patience:
@@ -245,9 +245,9 @@ def train(
     if not progress:
         trainer.remove_callback(PrinterCallback)
     before, patience = trainer.measure(), options.patience or np.inf
-    state = TrainerState.load_from_json(str(saved / "trainer_state.json")) if saved else None
+    state = TrainerState.load_from_json(str(checkpoint / "trainer_state.json")) if checkpoint else None
     if state is None or not (state.global_step >= total or _stale(state) >= patience):
-        trainer.train(resume_from_checkpoint=str(saved) if saved else None)
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         state = trainer.state
     elif state.best_model_checkpoint:  # as it was left: the best weights, and no step more
         trainer.restore(output / "state" / f"checkpoint-{state.best_global_step}")
@@ -392,14 +392,14 @@ def _questions(dataset: AnyPath, request: TeachOptions, recipe: NegativeRecipe, 
     """What `generate` estimates of both splits."""
     edits: OptionValues = {field.name: getattr(request, field.name) for field in fields(CaptionEdits)}
     given = (recipe.options or "").split(",")  # where its server and its answers are does not change what is asked
-    asked = [part for part in given if part.partition("=")[0].strip() not in ("endpoint", "store")]
-    edits["generator_options"] = ",".join(asked) or None
+    parts = [part for part in given if part.partition("=")[0].strip() not in ("endpoint", "store")]
+    edits["generator_options"] = ",".join(parts) or None
     options = GenerateOptions(
         **edits, output=str(request.store or request.output / "store"), config=request.config, seed=request.seed,
         price_in=prices[0], price_out=prices[1], dry_run=True,
     )  # fmt: skip
-    known = SetFolder.open(dataset).splits(request.config)
-    splits = [request.split, *([request.validation] if request.validation in known else [])]
+    split_names = SetFolder.open(dataset).splits(request.config)
+    splits = [request.split, *([request.validation] if request.validation in split_names else [])]
     results = [generate(dataset, request=replace(options, split=split), say=lambda _: None) for split in splits]
     estimates = [estimate for result in results if (estimate := result["estimate"]) is not None]
     names = {"questions": "questions", "tokens sent": "tokens_in", "tokens received": "tokens_out"}
@@ -424,12 +424,12 @@ def _seconds(checkpoint: LoadedCheckpoint, request: TeachOptions, rows: ClipRows
     shape = (1, frames_of(checkpoint.net, request.frames), 3, side, side)
     noise = torch.from_numpy(np.random.Generator(np.random.PCG64(0)).standard_normal(shape))
     videos = noise.float().expand(size, -1, -1, -1, -1).to(device)
-    spent = []
+    seconds = []
     for _ in range(2):  # the first one also warms up
         begin = time.perf_counter()
         cosines, square, _ = pairs(videos, tokens(texts, device), own)
         (cosines.logsumexp(1).mean() + square.logsumexp(1).mean()).backward()
         if device == "cuda":
             torch.cuda.synchronize()
-        spent.append(time.perf_counter() - begin)
-    return min(spent)
+        seconds.append(time.perf_counter() - begin)
+    return min(seconds)

@@ -132,14 +132,14 @@ class TeachTrainer(Trainer):
         self, eval_dataset: object = None, ignore_keys: object = None, metric_key_prefix: str = "eval"
     ) -> dict[str, float]:
         """The figures of `measure` on the validation clips, logged under the library's names."""
-        measured = self.measure()
-        if not np.isfinite(measured.loss):
+        figures = self.measure()
+        if not np.isfinite(figures.loss):
             raise self._no_number("validation loss", None)
         best = self.state.best_global_step  # of the validations before
-        kept = {step: of_step for step, of_step in self._measured.items() if step == best}
-        self._measured = kept | {self.state.global_step: measured}
-        metrics = {f"{metric_key_prefix}_{name}": value for name, value in measured.figures().items()}
-        metrics[f"{metric_key_prefix}_choice"] = measured.choice
+        best_only = {step: of_step for step, of_step in self._measured.items() if step == best}
+        self._measured = best_only | {self.state.global_step: figures}
+        metrics = {f"{metric_key_prefix}_{name}": value for name, value in figures.figures().items()}
+        metrics[f"{metric_key_prefix}_choice"] = figures.choice
         self.log(dict(metrics))
         self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
         return metrics
@@ -185,8 +185,8 @@ class TeachTrainer(Trainer):
         self.restore(Path(self.state.best_model_checkpoint))
 
     def _no_number(self, what: str, batch: Batch | None) -> VideoContrastError:
-        saved = newest(Path(self.args.output_dir).parent)
-        state = f"the last good state is in {saved}" if saved else "nothing was saved yet"
+        checkpoint = newest(Path(self.args.output_dir).parent)
+        state = f"the last good state is in {checkpoint}" if checkpoint else "nothing was saved yet"
         clips = f", clips {', '.join(batch.names[:5])} ..." if batch else ""
         return VideoContrastError(
             f"the {what} is not a number after step {self.state.global_step}{clips}; {state}; try a lower "
@@ -199,8 +199,8 @@ def _saved_tensors(pairs: Pairs) -> Iterator[tuple[str, torch.Tensor]]:
     for name, parameter in pairs.named_parameters():
         if parameter.requires_grad:
             yield name, parameter
-    saved = pairs.state_dict().keys()
-    yield from ((name, value) for name, value in pairs.named_buffers() if name in saved)
+    names = pairs.state_dict().keys()
+    yield from ((name, value) for name, value in pairs.named_buffers() if name in names)
 
 
 SIDES = {

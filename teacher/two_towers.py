@@ -180,8 +180,8 @@ class Pairs(nn.Module):
                 return videos @ texts.T if texts.ndim == 2 else torch.einsum("bd,bmd->bm", videos, texts)
             texts = texts.expand(len(videos), *texts.shape[-2:])
             clips, patches = videos.split((texts.shape[-1], videos.shape[1] - texts.shape[-1]), 1)
-            prompted = texts + self.model.prompts_generator(texts, patches.unflatten(1, (-1, texts.shape[-1])))
-            return torch.einsum("bd,bmd->bm", clips, functional.normalize(prompted.float(), dim=-1))
+            rows = texts + self.model.prompts_generator(texts, patches.unflatten(1, (-1, texts.shape[-1])))
+            return torch.einsum("bd,bmd->bm", clips, functional.normalize(rows.float(), dim=-1))
 
     def _project(self, side: str, features: torch.Tensor) -> torch.Tensor:
         head = self.heads[side]
@@ -191,17 +191,17 @@ class Pairs(nn.Module):
         """What a model's features are before their projection, if it has one."""
         if (head := self.heads[side]) is None:
             return pooled(features())
-        caught: list[torch.Tensor] = []
-        hook = head.register_forward_pre_hook(lambda _, inputs: caught.append(inputs[0]))
+        states: list[torch.Tensor] = []
+        hook = head.register_forward_pre_hook(lambda _, inputs: states.append(inputs[0]))
         output = pooled(features())
         hook.remove()
         if side not in self._checked:
-            if not caught or not torch.allclose(pooled(head(caught[0])), output, atol=1e-3, rtol=1e-2):
+            if not states or not torch.allclose(pooled(head(states[0])), output, atol=1e-3, rtol=1e-2):
                 raise VideoContrastError(
                     f"teach cannot train {type(self.model).__name__}: its features are not what {HEADS[side]} gives"
                 )
             self._checked.add(side)
-        return caught[0].flatten(1)
+        return states[0].flatten(1)
 
 
 DEFAULT_FRAMES = 8
@@ -237,10 +237,10 @@ def load_checkpoint(model: str | Path) -> LoadedCheckpoint:
 
 def frames_of(net: TorchModel, requested: int | None) -> int:
     """Frames a clip: as many as the model needs, or as requested. Raises UsageError: the model takes another number."""
-    needed = getattr(getattr(net.config, "vision_config", None), "num_frames", None)
-    if needed and requested and requested != needed:
-        raise UsageError(f"--frames {requested}: this model takes exactly {needed}")
-    return int(needed or requested or DEFAULT_FRAMES)
+    count = getattr(getattr(net.config, "vision_config", None), "num_frames", None)
+    if count and requested and requested != count:
+        raise UsageError(f"--frames {requested}: this model takes exactly {count}")
+    return int(count or requested or DEFAULT_FRAMES)
 
 
 def adapted(net: TorchModel, base: str, options: LoraOptions, freeze: str) -> TorchModel:

@@ -124,7 +124,7 @@ def install(names: Iterable[str] | None = None, cache: str | os.PathLike[str] | 
     `modules` in `HF_HOME`). Raises UsageError: unknown name; OSError: the cache cannot be written.
     """
     root = (Path(cache) if cache is not None else modules_cache()) / "evaluate_modules"
-    installed = []
+    paths = []
     for each in [module(name) for name in (MODULES if names is None else names)]:
         place = root / "metrics" / f"evaluate-{each.kind}--{each.name}"
         class_name = each.name.title().replace("_", "")
@@ -142,8 +142,8 @@ def install(names: Iterable[str] | None = None, cache: str | os.PathLike[str] | 
         os.utime(script)
         for path in older:
             shutil.rmtree(path)
-        installed.append(Installed(each.name, script.parent, status))
-    return installed
+        paths.append(Installed(each.name, script.parent, status))
+    return paths
 
 
 def modules_cache() -> Path:

@@ -48,9 +48,9 @@ class OptionalColumns:
     @property
     def features(self) -> Any:
         """The declared columns without the optional ones that are not given."""
-        declared = super().features  # type: ignore[misc]
+        features = super().features  # type: ignore[misc]
         present = self._present or ()
-        return type(declared)({k: v for k, v in declared.items() if k in (*self.columns, *present)})
+        return type(features)({k: v for k, v in features.items() if k in (*self.columns, *present)})
 
     def add(self, **inputs: object) -> None:
         """Adds one example."""
@@ -72,11 +72,11 @@ class OptionalColumns:
 
     def _compute(self, **inputs: Argument) -> Figures:
         """The figures; those that can have intervals have them where there are clusters, unless `interval` is given."""
-        needed = [inputs.pop(name) for name in self.columns]
+        columns = [inputs.pop(name) for name in self.columns]
         measure = type(self).measure
         if inputs.get("interval") is None and "interval" in inspect.signature(measure).parameters:
             inputs["interval"] = inputs.get("clusters") is not None
-        return measure(*needed, **inputs)
+        return measure(*columns, **inputs)
 
     def _inputs(self, inputs: Mapping[str, object], single: bool = False, adds: bool = True) -> dict[str, object]:
         """The inputs without absent optional columns, each checked; `single`: of one example."""
@@ -112,9 +112,9 @@ class OptionalColumns:
             column = [listed(row) for row in column]
         if whole:
             rows = column if inner is not None else [[value] for value in column]
-            broken = [[value for value in row if not _is_whole(value)] for row in rows]
+            wrong = [[value for value in row if not _is_whole(value)] for row in rows]
             verb = "is" if inner is None else "holds"
-            refuse([*map(bool, broken)], lambda i: f"{name}: item {i} {verb} {broken[i][0]!r}, not a whole number")
+            refuse([*map(bool, wrong)], lambda i: f"{name}: item {i} {verb} {wrong[i][0]!r}, not a whole number")
         if name == "clusters":  # names of videos are often numbers
             return [None if cluster is None else str(cluster) for cluster in column]
         return column

@@ -95,9 +95,9 @@ def _renormed(item: ItemEvidence, norm: Mapping[str, object]) -> Sequence[float]
         return item.scores
     if norm["norm"] == "pmi" and any("unconditional" not in part for part in item.parts):
         return item.scores
-    divided = {"token": "n_tokens", "char": "n_chars"}.get(str(norm["norm"]))
+    divisor = {"token": "n_tokens", "char": "n_chars"}.get(str(norm["norm"]))
     alpha = float(str(norm.get("alpha", 1.0))) if norm["norm"] == "pmi" else 0.0
-    sums = [part["sum"] / (part[divided] if divided else 1.0) for part in item.parts]
+    sums = [part["sum"] / (part[divisor] if divisor else 1.0) for part in item.parts]
     return [own - alpha * part.get("unconditional", 0.0) for own, part in zip(sums, item.parts, strict=True)]
 
 
@@ -109,9 +109,9 @@ def _retrieval(
     if any(matrix.best is not None and len(both) < len(matrix.rows) for matrix in (a, b)):
         # ranks among some of the clips need similarities that were not kept
         return _listed(score.key, {_cause(results, ("set", *UPSTREAM)): difference}, difference)
-    shared = [_recall(matrix, both, score.kind) for matrix in (a, b)]
-    missing = shared[0] - whole[0] + whole[1] - shared[1]
-    steps = {"set (missing items)": missing, _cause(results, UPSTREAM): shared[1] - shared[0]}
+    recalls = [_recall(matrix, both, score.kind) for matrix in (a, b)]
+    missing = recalls[0] - whole[0] + whole[1] - recalls[1]
+    steps = {"set (missing items)": missing, _cause(results, UPSTREAM): recalls[1] - recalls[0]}
     return _listed(score.key, steps, difference)
 
 
@@ -195,8 +195,8 @@ def differences(runs: list[ConfigRun]) -> Section:
         title = f"{comparison.config}: {comparison.verdict}"
         tables = [Table(f"why-differ-{comparison.config}", title, heads, stages)]
         if comparison.shares:
-            explained = [row(s.figure, s.stage, f"{s.change:+.4f}", s.part) for s in comparison.shares]
+            rows = [row(s.figure, s.stage, f"{s.change:+.4f}", s.part) for s in comparison.shares]
             heads = columns("figure", "stage", "change", "of the difference", words=2)
-            tables.append(Table(f"why-differ-shares-{comparison.config}", "What each stage explains", heads, explained))
+            tables.append(Table(f"why-differ-shares-{comparison.config}", "What each stage explains", heads, rows))
         section.add(tables, comparison.config)
     return section
