@@ -159,13 +159,14 @@ def _swaps(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> Itera
     own = VerbKey(slot.unit, slot.frame, slot.noun, slot.subject, slot.passive)
     for tail in slot.tails if slot.frame == "t" and slot.apart is None else ():
         if slot.place < tail.place and sentence.words[tail.place].head in (slot.place, slot.noun_place):
-            for choice in evidence.result_of(_swaps_of_two_places, own, tail.phrase, nouns):
+            key = own._replace(unit=f"{slot.unit} _ {tail.phrase}", frame="t+p")
+            for choice in evidence.result_of(_swaps_of, key, nouns):
                 yield choice._replace(tail=tail)
             break
     if slot.frame == "i" and slot.tails:  # behind an adverb: "walks slowly through the park"
         tail = slot.tails[0]
         key = own._replace(unit=f"{slot.unit} {tail.phrase}", frame="p", noun=tail.noun)
-        for choice in evidence.result_of(_swaps_of_one_place, key, frozenset()):
+        for choice in evidence.result_of(_swaps_of, key, frozenset()):
             if choice.swap.is_exchange and choice.keeps:
                 yield choice._replace(keeps="")
     yield from _swaps_in_place(slot, own, nouns, evidence)
@@ -175,7 +176,7 @@ def _swaps_in_place(slot: VerbSlot, key: VerbKey, nouns: frozenset[str], evidenc
     """Those that leave what stands behind the object, but for an exchange's tool: "cleans a window with a cloth"."""
     behind = slot.tails or slot.apart is not None
     tool = _tool(slot, evidence) if slot.frame in ("t", "p") and slot.apart is None else None
-    for choice in evidence.result_of(_swaps_of_one_place, key, nouns):
+    for choice in evidence.result_of(_swaps_of, key, nouns):
         if not (choice.swap.of_other_unit and slot.rejection_reason) and not (choice.swap.place and behind):
             goes = choice.swap.is_exchange or not choice.swap.keeps
             yield choice._replace(tail=tool) if tool is not None and goes else choice
@@ -190,19 +191,12 @@ def _tool(slot: VerbSlot, evidence: Evidence) -> Tail | None:
     return None
 
 
-def _swaps_of_two_places(
-    evidence: Evidence, key: VerbKey, preposition: str, other_nouns: frozenset[str]
-) -> list[VerbChoice]:
-    swaps = _swaps_of_unit(evidence, f"{key.unit} _ {preposition}", "t+p", key, other_nouns)
-    return [VerbChoice(swap.unit, "t+p", swap=swap) for swap in swaps]
-
-
-def _swaps_of_one_place(evidence: Evidence, key: VerbKey, other_nouns: frozenset[str]) -> list[VerbChoice]:
+def _swaps_of(evidence: Evidence, key: VerbKey, other_nouns: frozenset[str]) -> list[VerbChoice]:
     keeps = key.unit.rpartition(" ")[2] if key.frame == "p" else ""
     choices: list[VerbChoice] = []
-    for swap in _swaps_of_unit(evidence, key.unit, key.frame, key, other_nouns):
-        if swap.place:
-            choices.append(VerbChoice(swap.unit, "t", swap=swap))
+    for swap in _swaps_of_unit(evidence, key, other_nouns):
+        if swap.place or key.frame == "t+p":
+            choices.append(VerbChoice(swap.unit, "t" if key.frame == "p" else key.frame, swap=swap))
         elif key.frame in "io" or swap.keeps:
             choices.append(evidence.choice(swap.unit, "i", keeps if swap.keeps else "", swap))
         else:
@@ -210,11 +204,13 @@ def _swaps_of_one_place(evidence: Evidence, key: VerbKey, other_nouns: frozenset
     return choices
 
 
-def _swaps_of_unit(evidence: Evidence, unit: str, frame: str, key: VerbKey, other_nouns: frozenset[str]) -> list[Swap]:
+def _swaps_of_unit(evidence: Evidence, key: VerbKey, other_nouns: frozenset[str]) -> list[Swap]:
     """The swaps of a unit that go with its object and with the `other_nouns` that are joined to it."""
-    swaps = list(evidence.lexicon.swaps(unit, frame, key.subject, key.noun))
+    swaps = list(evidence.lexicon.swaps(key.unit, key.frame, key.subject, key.noun))
     for noun in other_nouns if swaps else ():
-        others = {(swap.unit, swap.preposition) for swap in evidence.lexicon.swaps(unit, frame, key.subject, noun)}
+        others = {
+            (swap.unit, swap.preposition) for swap in evidence.lexicon.swaps(key.unit, key.frame, key.subject, noun)
+        }
         swaps = [swap for swap in swaps if (swap.unit, swap.preposition) in others]
     return swaps
 

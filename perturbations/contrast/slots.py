@@ -48,7 +48,7 @@ class VerbKey(NamedTuple):
     """What written swaps of a verb depend on, whatever else its caption says; as of `VerbSlot`."""
 
     unit: str
-    frame: Frame
+    frame: str
     noun: str
     subject: str
     passive: bool
@@ -489,7 +489,7 @@ def _thing_slot(
     relation: Literal["object", "subject", "place"] = "object" if governor is not None else "place"
     preposition, behind, unit, subject = "", "", "", ""
     if governor is not None:
-        unit, subject = _with_particle(sentence, governor), governor.subject
+        unit, subject = (with_particle(sentence, governor) or governor).unit, governor.subject
         preposition = behind = unit.rpartition(" ")[2] if governor.frame == "p" else ""
     elif first in by_subject:
         relation, unit = "subject", by_subject[first].unit
@@ -514,12 +514,6 @@ def _thing_slot(
         end=word.end,
         rejection_reason=_thing_rejection(sentence, place, key, in_lexicon=bool(things), does=place in by_subject),
     )
-
-
-def _with_particle(sentence: Sentence, slot: VerbSlot) -> str:
-    """The unit of a verb with its particle, which may stand behind the object: "take off" of "takes his hat off"."""
-    particle = sentence.particle(slot.place) if slot.frame == "t" and slot.unit == slot.verb else None
-    return slot.unit if particle is None else f"{slot.verb} {sentence.words[particle].text}"
 
 
 def _whole_preposition(sentence: Sentence, at: int) -> tuple[str, int]:
