@@ -5,7 +5,7 @@
 registry.py, writing.py    what a builder is, how its set is written, and what is said of it
 blocks/    sets of corpora, built block by block on one machine or a cluster
 sources/    one file a data set; published ones by their form (`published.py` has what these share)
-assembly/    clips, contrasts and distractors become candidates; reasons why clips fall out; work on many processes
+assembly/    clips, contrasts and distractors become candidates; reasons why clips fall out
 robustness/    sets under perturbations of their texts and videos
 shapes/    clips drawn on the spot, whose captions are true by construction
 clip_edits/    groups of edited clips
@@ -44,8 +44,8 @@ def build(name: str, configs: str | list[str] | None = None, *, output: str | Pa
         VideoContrastError: the folder cannot take the set, or the input is broken; the message names file and row.
     """
     from video_contrast.builders.assembly.review import PAGE, TICKS, page
-    from video_contrast.builders.assembly.sharding import is_writer, wait_for_writer
     from video_contrast.builders.writing import write_set
+    from video_contrast.launcher import is_writer, wait_for_writer
     from video_contrast.storage import SetDraft
 
     for option, value in zip(options_of(build).values(), (name, configs, output), strict=True):
@@ -73,8 +73,8 @@ def build(name: str, configs: str | list[str] | None = None, *, output: str | Pa
 
 
 def _build_in_blocks(source: BlockSource, output: str | Path, options: Mapping[str, object], *, root: object) -> None:
-    from video_contrast.builders.assembly.sharding import world_size
     from video_contrast.builders.blocks.block_build import build_blocks
+    from video_contrast.launcher import world_size
     from video_contrast.storage import SetFolder
 
     if world_size() > 1:

@@ -20,7 +20,6 @@ from typing import Any, ClassVar, cast
 
 from video_contrast.addresses import is_remote, open_binary, state_of, write_bytes
 from video_contrast.builders.assembly.captioned_clip import Attempt
-from video_contrast.builders.assembly.sharding import spread, world_size
 from video_contrast.builders.assembly.word_contrasts import Choices, KindContrasts, WordEdits
 from video_contrast.builders.blocks.block_build import build_blocks
 from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut
@@ -29,6 +28,7 @@ from video_contrast.chat_model import Answer, AnswerStore, ChatModel, ChatPool, 
 from video_contrast.console import bar, counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path
+from video_contrast.launcher import spread, world_size
 from video_contrast.options import with_options
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, shipped_counts

@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from video_contrast.builders.assembly.sharding import alone
 from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.hub import set_of_hub
+from video_contrast.launcher import alone
 from video_contrast.rows import RetrievalRow
 from video_contrast.runner.kinds.loading import Tokens
 from video_contrast.runner.processes import Processes

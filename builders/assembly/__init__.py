@@ -6,5 +6,4 @@ word_contrasts.py    contrasts of verbs and things, proposed by the lexicon or b
 multiple_choice.py    random distractors, and the candidates at seeded places
 review.py    contrasts that a person ticks, and votes
 reasons.py    why clips fell out, in words
-sharding.py    work dealt out to processes
 """

@@ -14,8 +14,8 @@ from unicodedata import normalize
 
 import numpy as np
 
-from video_contrast.builders.assembly.sharding import is_writer, spread
 from video_contrast.console import note
+from video_contrast.launcher import is_writer, spread
 from video_contrast.options import Range
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.perturbations.contrast.generate import DOUBTFUL

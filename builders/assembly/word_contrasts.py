@@ -19,9 +19,9 @@ from video_contrast.builders.assembly.captioned_clip import (
     rounds,
 )
 from video_contrast.builders.assembly.review import LEAST
-from video_contrast.builders.assembly.sharding import is_writer, spread
 from video_contrast.console import counted, note
 from video_contrast.errors import UsageError
+from video_contrast.launcher import is_writer, spread
 from video_contrast.options import named_values
 from video_contrast.perturbations.contrast import Edit, kinds
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts

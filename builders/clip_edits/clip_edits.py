@@ -14,7 +14,6 @@ from video_contrast import seeds
 from video_contrast.audit.blind_audit import audit_splits
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.assembly.reasons import counts_in_words
-from video_contrast.builders.assembly.sharding import spread
 from video_contrast.builders.clip_edits.edits import EDITS, EditKind
 from video_contrast.builders.clip_edits.material import ClipEditOptions, EditedGroup, LeftOut, SourceClip
 from video_contrast.builders.registry import BuiltSet, about, builder
@@ -22,6 +21,7 @@ from video_contrast.builders.sources.caption_table import CaptionTable
 from video_contrast.builders.sources.clip_rows import read_splits
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import resolve_under, sha256
+from video_contrast.launcher import spread
 from video_contrast.options import Range, as_record
 from video_contrast.perturbations.contrast.edit import difference
 from video_contrast.rows import MultipleChoiceRow, multiple_choice_row

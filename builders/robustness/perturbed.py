@@ -23,7 +23,6 @@ import numpy as np
 
 from video_contrast.builders.assembly.captioned_clip import retrieval_rows
 from video_contrast.builders.assembly.configs import existing, select_splits
-from video_contrast.builders.assembly.sharding import is_writer, spread
 from video_contrast.builders.assembly.word_contrasts import Choices
 from video_contrast.builders.blocks.executors import ClusterOptions
 from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut, Tables, about, builder
@@ -31,6 +30,7 @@ from video_contrast.builders.sources import msrvtt, youcook2
 from video_contrast.console import note
 from video_contrast.errors import UsageError, VideoContrastError, check_names
 from video_contrast.files import remove_abandoned, resolve_under
+from video_contrast.launcher import is_writer, spread
 from video_contrast.metrics.shift import caption_shift
 from video_contrast.options import Range, as_record, named_values
 from video_contrast.perturbations.contrast.proposal import Kind

@@ -7,9 +7,8 @@ from pathlib import Path
 import datasets
 import pytest
 
-from video_contrast import load_dataset
+from video_contrast import launcher, load_dataset
 from video_contrast.builders import build
-from video_contrast.builders.assembly import sharding
 from video_contrast.builders.sources.caption_table import CaptionTable
 from video_contrast.builders.sources.clip_rows import read_splits
 from video_contrast.cli import main
@@ -115,8 +114,8 @@ def test_a_list_of_captions_in_one_cell_is_one_clip(tmp_path):
 
 
 def test_a_rebuild_and_a_build_by_two_processes_are_byte_equal(tmp_path, monkeypatch):
-    monkeypatch.setattr(sharding, "CHUNK", 7)
-    monkeypatch.setattr(sharding.spread, "__kwdefaults__", {"num_proc": 1, "chunk": 7})
+    monkeypatch.setattr(launcher, "CHUNK", 7)
+    monkeypatch.setattr(launcher.spread, "__kwdefaults__", {"num_proc": 1, "chunk": 7})
     configs = ["random_mc", "gender_mc", "verb_mc"]
     first = contents(built(tmp_path, configs, "one"))
     assert contents(built(tmp_path, configs, "one")) == first

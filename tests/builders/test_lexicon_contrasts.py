@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from video_contrast import UsageError, build, open_set
-from video_contrast.builders.assembly import sharding
+from video_contrast import UsageError, build, launcher, open_set
 from video_contrast.cli import main
 
 CAPTIONS = (
@@ -52,7 +51,7 @@ def test_a_table_of_three_clips_has_items_of_a_caption_and_its_contrast(tmp_path
 
 
 def test_any_number_of_processes_writes_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sharding.spread, "__kwdefaults__", {"num_proc": 1, "chunk": 3})
+    monkeypatch.setattr(launcher.spread, "__kwdefaults__", {"num_proc": 1, "chunk": 3})
     configs = ["verb_mc", "object_mc"]
     captions = str(table(tmp_path))
     sets = [

@@ -10,7 +10,7 @@ import pytest
 from processes import left_alone
 from stand_in_gpu import stand_in_gpu
 
-from video_contrast.builders.assembly import sharding
+from video_contrast import launcher
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, ContrastSetOptions
 from video_contrast.builders.assembly.word_contrasts import WordContrasts
 from video_contrast.builders.sources.caption_table import read_table
@@ -27,7 +27,7 @@ def doubled(chunk):
 def test_every_rank_gets_all_results_in_order(ranks, monkeypatch):
     """Ranks are played one after the other: what the earlier ones gave is put together when the last one gathers."""
     items = list(range(23))
-    alone = sharding.spread(doubled, items, chunk=4)
+    alone = launcher.spread(doubled, items, chunk=4)
     assert [item for chunk in alone for item in chunk] == [2 * item for item in items]
     given: list = []
     work = []
@@ -47,7 +47,7 @@ def test_every_rank_gets_all_results_in_order(ranks, monkeypatch):
         monkeypatch.setitem(sys.modules, "accelerate.utils", utils)
         monkeypatch.setenv("WORLD_SIZE", str(max(ranks, 2)))
         before = len(given)
-        last = sharding.spread(doubled, items, chunk=4)
+        last = launcher.spread(doubled, items, chunk=4)
         work.append(len(given) - before)
     assert last == alone and sum(work) == len(alone) and max(work) - min(work) <= 1
 
@@ -55,10 +55,10 @@ def test_every_rank_gets_all_results_in_order(ranks, monkeypatch):
 def test_two_processes_give_what_one_gives():
     offset = 3  # a closure cannot be pickled; forked workers need not
     items = list(range(40))
-    one = sharding.spread(lambda chunk: [item + offset for item in chunk], items, chunk=6)
-    assert sharding.spread(lambda chunk: [item + offset for item in chunk], items, chunk=6, num_proc=2) == one
+    one = launcher.spread(lambda chunk: [item + offset for item in chunk], items, chunk=6)
+    assert launcher.spread(lambda chunk: [item + offset for item in chunk], items, chunk=6, num_proc=2) == one
     with pytest.raises(UsageError, match="num_proc must be at least 1"):
-        sharding.spread(doubled, items, num_proc=0)
+        launcher.spread(doubled, items, num_proc=0)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_two_processes_give_what_one_gives():
 )
 def test_models_on_a_gpu_are_not_forked(generator, options, on_gpu, monkeypatch):
     """CUDA cannot be used in a process that was forked from one that looked for GPUs."""
-    monkeypatch.setattr(sharding.spread, "__kwdefaults__", {"num_proc": 1, "chunk": 1})
+    monkeypatch.setattr(launcher.spread, "__kwdefaults__", {"num_proc": 1, "chunk": 1})
     monkeypatch.setattr(WordContrasts, "model", None)
 
     def propose(self, clips):
@@ -97,20 +97,20 @@ def test_models_on_a_gpu_are_not_forked(generator, options, on_gpu, monkeypatch)
 
 
 def test_only_one_rank_writes(monkeypatch):
-    assert sharding.is_writer() and sharding.world_size() == 1
+    assert launcher.is_writer() and launcher.world_size() == 1
     monkeypatch.setenv("RANK", "1")
-    assert not sharding.is_writer()
+    assert not launcher.is_writer()
 
 
 def test_alone_a_rank_shares_nothing_and_waits_for_nobody(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setenv("RANK", "1")
-    with pytest.raises(RuntimeError, match="ends too early"), sharding.alone():
-        assert sharding.world_size() == 1 and sharding.is_writer()
-        assert sharding.spread(doubled, [1, 2, 3], chunk=2) == [[2, 4], [6]]
-        sharding.wait_for_writer()
+    with pytest.raises(RuntimeError, match="ends too early"), launcher.alone():
+        assert launcher.world_size() == 1 and launcher.is_writer()
+        assert launcher.spread(doubled, [1, 2, 3], chunk=2) == [[2, 4], [6]]
+        launcher.wait_for_writer()
         raise RuntimeError("ends too early")
-    assert sharding.world_size() == 2 and not sharding.is_writer()
+    assert launcher.world_size() == 2 and not launcher.is_writer()
 
 
 def one_fails(place):
@@ -125,7 +125,7 @@ def one_fails(place):
         return chunk
 
     try:
-        sharding.spread(part, [1, 2, 3, 4], chunk=1)
+        launcher.spread(part, [1, 2, 3, 4], chunk=1)
     except VideoContrastError as error:
         (place / os.environ["RANK"]).write_text(str(error))
         raise SystemExit(1) from error
@@ -133,7 +133,7 @@ def one_fails(place):
 
 _AFTER_THREADS = """
 import torch
-from video_contrast.builders.assembly.sharding import spread
+from video_contrast.launcher import spread
 
 def total(chunk):
     return float((torch.ones(600, 600) @ torch.ones(600, 600)).sum()) * sum(chunk)

@@ -56,8 +56,8 @@ def _command(builder: Builder) -> Command:
         options: Annotated[GivenOptions | None, Flag(python_only=True)] = None,
     ) -> None:
         from video_contrast import builders
-        from video_contrast.builders.assembly.sharding import is_writer
         from video_contrast.builders.writing import blind_report, blind_warnings, build_report
+        from video_contrast.launcher import is_writer
         from video_contrast.storage.set_folder import SetFolder
 
         config_names = names_in(configs, config)

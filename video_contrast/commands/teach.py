@@ -63,7 +63,7 @@ def teach(
 
 
 def _demo(request: TeachOptions, others: dict[str, object]) -> None:
-    from video_contrast.builders.assembly.sharding import is_writer
+    from video_contrast.launcher import is_writer
     from video_contrast.teacher import demo
 
     usual = as_record(TeachOptions(output=request.output, seed=request.seed))
