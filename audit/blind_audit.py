@@ -177,11 +177,11 @@ def refine(
         raise UsageError(f"{_size(items, clusters)}: too few to refine")
     names = ["word n-grams (1-3) and length", "word trigrams of the set's true captions"]
     if by is None:
-        learned = _learned(items, seed)
+        learned_scores = _learned(items, seed)
     else:
         results = {result.key: result for result in blind_results(items, seed=seed)}
-        learned, names = [results[key].scores for key in by], [results[key].scorer for key in by]
-    gaps = [np.array([score[0] - score[1:].mean() for score in scores]) for scores in learned]
+        learned_scores, names = [results[key].scores for key in by], [results[key].scorer for key in by]
+    gaps = [np.array([score[0] - score[1:].mean() for score in scores]) for scores in learned_scores]
     # Signed cells: 0 for a gap of zero, else 1..GRID by size with the gap's sign; edges are quantiles of the size.
     edges = [np.quantile(np.abs(gap), np.arange(1, GRID) / GRID) for gap in gaps]
     sizes = [np.searchsorted(edge, np.abs(gap), side="right") + 1 for edge, gap in zip(edges, gaps, strict=True)]
@@ -195,7 +195,7 @@ def refine(
         keep.update(inside[: len(opposite)])
     staying = sorted(keep)
     of_staying = [clusters[number] for number in staying]
-    after = [accuracy_facts(wins([s[n] for n in staying]), of_staying)["accuracy"] for s in learned if staying]
+    after = [accuracy_facts(wins([s[n] for n in staying]), of_staying)["accuracy"] for s in learned_scores if staying]
     facts: Facts = {"items_before": len(rows), "items_after": len(staying), "grid": GRID, "scores": names}
     return [rows[number] for number in staying], facts | {"accuracy_after": after}
 

@@ -208,8 +208,8 @@ def _fits(at: Sequence[int], pool: Sequence[tuple[int, str]], rows: Rows, split:
     here = np.searchsorted(part, at)
     true = [rows[row]["candidates"][rows[row]["label"]] for row in part]
     videos = [rows[row]["cluster"] for row in part]
-    questions, pooled = [split.questions[row] for row in part], [split.answers[text] for _, text in pool]
-    asked, own = [questions[n] for n in here], [split.answers[true[n]] for n in here]
+    questions, answers = [split.questions[row] for row in part], [split.answers[text] for _, text in pool]
+    own_questions, own = [questions[n] for n in here], [split.answers[true[n]] for n in here]
 
     def differ(name: str, theirs: Sequence[object], ours: Sequence[object]) -> NDArray[np.bool_]:
         columns = (np.array([getattr(one, name) for one in of]) for of in (ours, theirs))
@@ -219,14 +219,14 @@ def _fits(at: Sequence[int], pool: Sequence[tuple[int, str]], rows: Rows, split:
     vectoriser = TfidfVectorizer(analyzer=lambda q: ["*", *q.words, *{q.asks}.intersection(q.words)])
     vectors = vectoriser.fit_transform(questions)
     fit: NDArray[np.float64] = np.log((vectors[here] @ vectors.T).toarray() + 0.05)
-    fit += _OTHER_ASKED * differ("asks", questions, asked)
-    fit += _OTHER_SUBJECT * differ("subject", questions, asked)
+    fit += _OTHER_ASKED * differ("asks", questions, own_questions)
+    fit += _OTHER_SUBJECT * differ("subject", questions, own_questions)
     fit[np.equal.outer(np.array(videos)[here], videos)] = -99.0
     fit = fit[:, owner] + _FALSE * np.array([text != true[n] for n, (_, text) in zip(owner, pool, strict=True)])
-    fit += _POINTS * (differ("points", pooled, own) & [answer.points for answer in pooled])
-    fit += np.where(differ("form", pooled, own), _OTHER_FORM, _OTHER_LENGTH * differ("length", pooled, own))
+    fit += _POINTS * (differ("points", answers, own) & [answer.points for answer in answers])
+    fit += np.where(differ("form", answers, own), _OTHER_FORM, _OTHER_LENGTH * differ("length", answers, own))
     if questions[0].group:
-        fit += _word_fits(asked, [split.topics[videos[n]] for n in here], own, pooled, split.costs)
+        fit += _word_fits(own_questions, [split.topics[videos[n]] for n in here], own, answers, split.costs)
     return fit
 
 
@@ -271,13 +271,13 @@ def _parsed_question(sentence: Sentence) -> _Question:
     words, root = sentence.words, sentence.root or 0
     group, asks = _question_focus(sentence, root)
     subject, near = _question_subject(sentence, root)
-    named = [word.lemma for word in words if word.is_noun and _being(word.lemma)]
-    unfit = {words[n].lemma for n in near if named.count(words[n].lemma) == 1}
+    beings = [word.lemma for word in words if word.is_noun and _being(word.lemma)]
+    unfit = {words[n].lemma for n in near if beings.count(words[n].lemma) == 1}
     nouns = {word.lemma for word in words if word.is_noun}
-    if not nouns - words_of("says_little") - {*named}:
+    if not nouns - words_of("says_little") - {*beings}:
         unfit.add("it")
     for gender in ("male", "female"):
-        if named and all(has_class(name, gender) for name in named):
+        if beings and all(has_class(name, gender) for name in beings):
             unfit.update(PRONOUNS[gender])  # those of the other one
     return _Question(group, asks, subject, _content_lemmas(sentence), frozenset(unfit))
 

@@ -106,8 +106,8 @@ def _blind_wins(rows: Sequence[MultipleChoiceRow], staying: Sequence[int], seed:
         if low is None or low <= chance.mean():
             continue  # what is won is won by chance
         share = 1.0 if not by_form else float((hits - chance).sum() / (hits * (1 - chance)).sum())
-        drawn = stream(seed, "repair-form", len(items)).random(len(items)) < share
-        won |= {staying[at] for at, win in wins.items() if win and drawn[at]}
+        is_drawn = stream(seed, "repair-form", len(items)).random(len(items)) < share
+        won |= {staying[at] for at, win in wins.items() if win and is_drawn[at]}
     return won
 
 

@@ -56,7 +56,7 @@ def xray(
     items = blind_audit.audited_items(rows)
     results = blind_audit.blind_results(items, seed=seed, language_model=language_model)
     facts = blind_audit.audit_facts(items, results)
-    best, corrected = blind_audit.best_of(results, [item.cluster for item in items])
+    best, interval = blind_audit.best_of(results, [item.cluster for item in items])
     models: list[NamedScorer] = [{"key": r.key, "name": BLIND_NAMES[r.key], **facts[r.key]} for r in results]
     models.sort(key=lambda model: -model["accuracy"])
     pairs = blind_audit.pair_facts(rows, results)
@@ -64,7 +64,7 @@ def xray(
         "chance": facts["chance"],
         "against": facts["against"],
         "models": models,
-        "best": {**models[0], "low": corrected["low"], "high": corrected["high"]},
+        "best": {**models[0], "low": interval["low"], "high": interval["high"]},
         "solvable": True if pairs and pairs["solvable"] else facts["solvable"],
         "note": facts.get("note"),
         "audit": facts,
@@ -260,9 +260,9 @@ def audit_set(
         raise UsageError("the set has no config of multiple choice or pairs to audit")
     for config in config_names:
         splits = {name: set_folder.choice_rows(config, name) for name in set_folder.splits(config)}
-        audited = split or audited_split(splits)
-        check_names(f"split of {config}", [audited], splits)
-        record = xray(splits, split=audited, seed=seed, language_model=language_model)
+        audit_split = split or audited_split(splits)
+        check_names(f"split of {config}", [audit_split], splits)
+        record = xray(splits, split=audit_split, seed=seed, language_model=language_model)
         results[config] = config_audit(record)
         if refine and set_folder.layout(config) == "multiple_choice":  # single rows cannot leave a group of pairs
             counts, results[config + SUFFIX] = _add_refined(draft, config, splits, seed)

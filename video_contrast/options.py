@@ -146,17 +146,17 @@ def bind(function: Callable[..., object], given: GivenOptions, where: str = "") 
     messages ("build captions"); the function's name by default.
     """
     function, where = inspect.unwrap(function), where or getattr(function, "__name__", "")
-    known, hints = options_of(function), get_type_hints(function)
+    options, hints = options_of(function), get_type_hints(function)
     parameters = {} if dataclasses.is_dataclass(function) else inspect.signature(function).parameters
     groups = {name: hints[name] for name in parameters if dataclasses.is_dataclass(hints.get(name))}
     values: OptionValues = {name: value for name, value in given.items() if isinstance(value, groups.get(name, ()))}
     fields: dict[str | None, OptionValues] = {None: values, **{name: {} for name in groups}}
     for name, value in given.items():
-        if name in known:
-            fields[known[name].group][name] = checked(known[name], value, where)
+        if name in options:
+            fields[options[name].group][name] = checked(options[name], value, where)
         elif name not in values:
-            raise unknown_name(f"option of {where}", name, list(known))
-    for name, option in known.items():
+            raise unknown_name(f"option of {where}", name, list(options))
+    for name, option in options.items():
         if name not in given and option.default is REQUIRED and option.group not in values:
             raise UsageError(f"{where} needs {option.flag_name}" + (f" ({option.help})" if option.help else ""))
     for name, group in groups.items():
@@ -215,18 +215,18 @@ def with_options(function: Callable[..., Result]) -> Callable[..., Result]:
         )
         for option in options
     ]
-    shown = inspect.signature(function).replace(parameters=parameters)
+    new_signature = inspect.signature(function).replace(parameters=parameters)
 
     @functools.wraps(function)
     def call(*args: object, **given: object) -> Result:
         try:
-            named = {name: value for name, value in given.items() if name in shown.parameters}
-            values = shown.bind_partial(*args, **named).arguments  # none of them twice
+            arguments = {name: value for name, value in given.items() if name in new_signature.parameters}
+            values = new_signature.bind_partial(*args, **arguments).arguments  # none of them twice
         except TypeError as error:
             raise TypeError(f"{function.__name__}: {error}") from error
         return function(**bind(function, {**given, **values}))
 
-    call.__signature__ = shown  # type: ignore[attr-defined]  # what `help` and `inspect` read
+    call.__signature__ = new_signature  # type: ignore[attr-defined]  # what `help` and `inspect` read
     call.__doc__ = _documented(inspect.getdoc(function) or "", [option for option in options if option.group])
     return call
 

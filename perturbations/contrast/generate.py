@@ -262,14 +262,14 @@ def judged(captions: Sequence[str], edits: Sequence[Edit]) -> tuple[list[Edit], 
     `captions`: the true captions. `edits`: one a caption; those that replace a verb by a verb or a thing by a thing get
     the `probability` that a reader finds them natural and surely false, and the `falsity` if they are natural.
     """
-    scored = list(edits)
+    with_scores = list(edits)
     for place, kind_and_proposal in enumerate(given_proposals(captions, edits)):
         if kind_and_proposal is not None:
             kind, proposal = kind_and_proposal
             falsity = load_judge(kind).falsity(proposal.features)
             own = {"probability": round(proposal.probability, 4), "falsity": round(falsity, 4)}
-            scored[place] = replace(edits[place], scores={**edits[place].scores, **own})
-    return scored, [edit.scores.get("falsity", 1.0) < DOUBTFUL for edit in scored]
+            with_scores[place] = replace(edits[place], scores={**edits[place].scores, **own})
+    return with_scores, [edit.scores.get("falsity", 1.0) < DOUBTFUL for edit in with_scores]
 
 
 def given_proposals(captions: Sequence[str], edits: Sequence[Edit]) -> list[tuple[Kind, Proposal] | None]:

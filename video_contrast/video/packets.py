@@ -134,8 +134,8 @@ def _incomplete(every: Sequence[Packet | None], n_stated: int, base: float) -> s
     packets = [packet for packet in every if packet is not None]
     # Where another recording begins, the demuxer marks the packet before: the decoder says whether it is whole.
     joints = _restarts(packets, base)
-    joined = joints | {n - 1 for n in joints}  # a parser hands the mark on to the frame before
-    count = sum(not packet.whole for n, packet in enumerate(packets) if n not in joined)
+    at_joints = joints | {n - 1 for n in joints}  # a parser hands the mark on to the frame before
+    count = sum(not packet.whole for n, packet in enumerate(packets) if n not in at_joints)
     return f"{count} of its packets are incomplete" if count else ""
 
 
