@@ -310,7 +310,8 @@ def _persons(sentence: Sentence, extended: bool) -> list[Person]:
     return [
         Person(word.start, word.end, word.text, "male" if word.text in male else "female")
         for place, word in enumerate(sentence.words)
-        if (word.text in male or word.text in female) and names_person(sentence, place)
+        if (word.text in male or word.text in female)
+        and (names_person(sentence, place) or sentence.compound(place) in _NAMES_BEFORE)
     ]
 
 

@@ -44,16 +44,15 @@ def pronoun(sentence: Sentence, place: int, to: Gender) -> str:
 
 
 def names_person(sentence: Sentence, place: int) -> bool:
-    """Whether a gendered word names a person there: no verb ("hosts a show"), no part of a name ("lady gaga").
+    """Whether a gendered word names a person there: no verb ("hosts a show"), no name ("lady gaga", "iron man").
 
     >>> from video_contrast.perturbations.english import parse
     >>> [names_person(s, 1) for s in parse(["two hosts talk", "he hosts a show", "the chick peas", "a king sits"])]
     [True, False, False, True]
     """
     word = sentence.words[place]
-    if word.is_verb:
-        return False
-    if word.text in TITLES:
-        return True  # "Miss Jones"
-    part_of_name = has_class(word.lemma, "in_names") and word.dep in ("compound", "amod", "nmod")
-    return not part_of_name or sentence.is_person(word.head)
+    inside = word.dep in ("compound", "amod", "nmod")
+    named = has_class(sentence.compound(place), "before_gendered_name") or (
+        inside and has_class(word.lemma, "in_names")
+    )
+    return not word.is_verb and (word.text in TITLES or not named or (inside and sentence.is_person(word.head)))

@@ -200,7 +200,7 @@ class Sentence:
 
     @cached_property
     def hides_order(self) -> bool:
-        """Whether there may be one more imperative that is not read as such: "add salt and place it in the oven"."""
+        """Whether there may be one more imperative that is not read as such: "heat oil in a pan toss and stir"."""
         words = self.words
         if words[0].is_noun:
             return True
@@ -213,9 +213,9 @@ class Sentence:
             if fried or (particle is not None and words[particle].tag not in ("RP", "RB", "IN")):
                 return True
         bare = [n for n in self.verbs if words[n].tag in ("VB", "VBP") and n not in self.orders]
-        if any(self.child(n, "aux", *_SUBJECT) is None for n in bare):
-            return True
-        return any(self.hides_verb(n, "VB") for n in range(1, len(words)))
+        doubtful = any(self.child(n, "aux", *_SUBJECT) is None for n in bare)
+        doubtful |= any(w.is_noun and w.dep != "compound" and has_class(w.text, "rarely_noun") for w in words)
+        return doubtful or any(self.hides_verb(n, "VB") for n in range(1, len(words)))
 
     def hides_verb(self, place: int, tag: str) -> bool:
         """Whether a word that is read as no verb stands where verbs do: before "it", behind "and" before "in" ..."""
@@ -271,7 +271,7 @@ class Sentence:
         if word.text in ("they", "we", "you", "i", "these", "those") or has_class(word.text, "plural"):
             return True
         determiners = [self.words[n].text for n in self.children_with(place, "det", "nummod")]
-        countless = has_class(word.lemma, "uncountable") or any(text in _SINGULAR for text in determiners)
+        countless = has_class(word.text, "uncountable") or any(text in _SINGULAR for text in determiners)
         form = inflect(word.lemma, "NNS") == word.text and (word.text != word.lemma or word.tag == "NNS")
         many = word.is_noun and form and not countless
         inner = self.head_noun(place)

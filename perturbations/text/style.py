@@ -33,7 +33,7 @@ _IRREGULAR = {"won['’ ]t": "will", "can['’ ]t": "can", "cannot": "can", "sha
 _QUESTION_WORDS = ("what", "who", "where", "why", "how", "when", "which")
 
 
-@text_perturbation("reverse_neg", category="TextStyle", origin="natural", version="8", requirements=("parse",))
+@text_perturbation("reverse_neg", category="TextStyle", origin="natural", version="9", requirements=("parse",))
 def reverse_neg(sentence: Sentence, rng: Generator, *, profile: str = "paper") -> str:
     """A negation is taken out; a caption without one gets "not" at its head verb. Not under 3 words, nor questions."""
     caption = sentence.caption
@@ -68,10 +68,10 @@ def _negated(sentence: Sentence, profile: str) -> dict[int, str]:
         return {}
     carries_not = ("be", "do", "have") if profile == "released" else ("be",)
     if word.tag == "MD" or word.lemma in carries_not or place != verb:
-        return {place: f"{word.text} not"}
-    if not sentence.is_verb_form(place) or sentence.subject(verb) is None:
-        return {}
-    return _with_do(sentence, verb)
+        is_some = word.lemma == "be" and [w.text for w in sentence.words[place + 1 : place + 2]] == ["some"]
+        return {place: f"{word.text} not"} | ({place + 1: "any"} if is_some and profile != "released" else {})
+    has_subject = sentence.is_verb_form(place) and sentence.subject(verb) is not None
+    return _with_do(sentence, verb) if has_subject else {}
 
 
 def _with_do(sentence: Sentence, verb: int) -> dict[int, str]:
@@ -295,7 +295,7 @@ def _is_of_another(s: Sentence, verb: int, after: int) -> bool:
     `after`: the place behind the verb and its particle.
     """
     word, behind = s.words[verb], s.words[after : after + 2]
-    stirred_in = [w.text == "in" or w.is_noun for w in behind] == [True, True]  # "stir in flour"
+    stirred_in = [w.text == "in" or w.is_noun or w.tag == "CD" for w in behind] == [True, True]  # "stir in flour"
     noun = s.child(verb, "dobj") is not None or stirred_in or (bool(behind) and behind[0].is_noun)
     return noun or word.text in _OTHERS or s.words[word.head].text in _OTHERS
 
@@ -331,7 +331,7 @@ _register("formal_to_casual", "The caption in casual English, by a style-transfe
 
 
 @model_perturbation(
-    "active_to_passive", category="TextStyle", origin="natural", version="10", needs=("parse", "or rules")
+    "active_to_passive", category="TextStyle", origin="natural", version="11", needs=("parse", "or rules")
 )
 def active_to_passive(
     sentences: list[Sentence], rngs: list[Generator], *, profile: str = "paper", models: Given = None
@@ -442,7 +442,7 @@ _BEFORE_BARE_VERBS = ("let", "make", "help")
 _REQUESTS = ("please", "let")  # "please add oil", "let's go" have no past
 
 
-@text_perturbation("tense", category="TextStyle", origin="natural", version="8", requirements=("parse",))
+@text_perturbation("tense", category="TextStyle", origin="natural", version="9", requirements=("parse",))
 def tense(sentence: Sentence, rng: Generator, *, profile: str = "paper") -> str:
     """Present becomes past and past becomes present (`released`: any other form of a tenth of the words)."""
     if profile == "released":
