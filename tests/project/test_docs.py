@@ -92,11 +92,32 @@ def seen_by_git(folder: Path) -> list[str]:
     return [name for name in names if name not in ignored.splitlines()]
 
 
-def test_every_link_between_pages_leads_somewhere() -> None:
-    for page in PAGES:
-        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-            if "://" not in target and not target.startswith("mailto:"):
-                assert (page.parent / target).exists(), f"{page.name} links to {target}"
+def prose(page: Path) -> str:
+    return re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub gives the headings of a page: the second of two equal ones ends in "-1"."""
+    found: set[str] = set()
+    for heading in re.findall(r"^#+ (.*)$", prose(page), re.M):
+        text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+        name = re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+        found.add(next(label for n in range(9) if (label := f"{name}-{n}" if n else name) not in found))
+    return found
+
+
+LINKING = sorted({*PAGES, REPOSITORY / "CHANGELOG.md", *(REPOSITORY / "docs").rglob("*.md")})
+
+
+@pytest.mark.parametrize("page", LINKING, ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_every_link_leads_to_a_file_and_every_anchor_to_a_heading(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+        if "://" in target or target.startswith("mailto:"):
+            continue
+        name, _, anchor = target.partition("#")
+        linked = page.parent / name if name else page
+        assert linked.exists(), f"{page.name} links to {target}"
+        assert not anchor or linked.suffix != ".md" or anchor in anchors(linked), f"{page.name} links to {target}"
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
