@@ -1,9 +1,8 @@
-"""The blind audit of a multiple-choice set, and its refinement.
+"""The blind audit of a multiple-choice set.
 
 A model that never sees the video must not win. The audit reports how far texts alone go: the blind models of
 `blind_models`, the form of the candidates, the places of the true ones, length, and a language model if one is given
-(the caption that it finds likelier wins). Refinement cuts a set until two blind scores are symmetric about zero, as
-SugarCrepe does.
+(the caption that it finds likelier wins).
 """
 
 from collections import Counter, defaultdict
@@ -23,10 +22,7 @@ from video_contrast.errors import UsageError
 from video_contrast.metrics import share_interval
 from video_contrast.metrics.group_score import group_chance
 from video_contrast.rows import MultipleChoiceRow, Row
-from video_contrast.seeds import digest
 from video_contrast.storage.set_folder import BLIND_NAMES, Facts, ScorerKey
-
-GRID = 10  # cells a side of zero and score
 
 
 @dataclass(frozen=True)
@@ -85,8 +81,8 @@ def blind_results(
         results.append(BlindResult("common_position", "the place that holds most true candidates elsewhere", position))
         tables = [blind_models.features(item.texts, item.question) for item in items]
         results.append(BlindResult("text_features", SUMMARY, blind_models.cross_fitted_features(tables, fold)))
-        for scores, model in zip(_learned(items, seed), BLIND_MODELS.values(), strict=True):
-            results.append(BlindResult(model.key, model.summary, scores))
+        for scores, (key, model) in zip(learned_scores(items, seed), BLIND_MODELS.items(), strict=True):
+            results.append(BlindResult(key, model.summary, scores))
     if language_model is not None:
         likely = -np.log(np.array(language_model.perplexity([text for item in items for text in item.texts])))
         ends = np.cumsum([len(item.texts) for item in items])
@@ -113,7 +109,7 @@ def audit_facts(items: Sequence[AuditedItem], results: Sequence[BlindResult]) ->
     facts = {"items": len(items), "against": sorted({item.kind for item in items}), "chance": round(chance, 4)}
     facts["solvable"] = None if low is None else bool(low > round(chance, 4))
     if too_few(clusters):
-        facts["note"] = f"{_size(items, clusters)}: too few to cross-validate a classifier"
+        facts["note"] = f"{size_in_words(items, clusters)}: too few to cross-validate a classifier"
     else:
         facts["folds"] = FOLDS
     return cast(AuditFacts, {**facts, **scorers})  # the keys of blind models are those of `BLIND_NAMES`
@@ -160,48 +156,8 @@ def in_percent(facts: AccuracyFacts) -> str:
     return f"{100 * facts['accuracy']:.1f} %{interval}"
 
 
-def refine(
-    rows: Sequence[MultipleChoiceRow], *, seed: int = 0, by: tuple[ScorerKey, ScorerKey] | None = None
-) -> tuple[list[MultipleChoiceRow], Facts]:
-    """Cuts a set to the largest part, cell by cell, on which two blind scores say nothing.
-
-    Per item the gaps (true minus mean of the contrasts) of the classifier and of the trigram model are binned on a grid
-    symmetric about zero, and the cells (i, j) and (-i, -j) are cut to the smaller of the two. Returns the rows that
-    stay, in their order, and facts: items before and after, and the blind accuracies on what stays. `seed`: of the
-    folds, and of which items of a cell stay. `by`: keys of two blind models (`blind_results`) in place of the
-    classifier and the trigram model. Raises UsageError: too few items to cross-validate.
-    """
-    items = audited_items(rows)
-    clusters = [item.cluster for item in items]
-    if too_few(clusters):
-        raise UsageError(f"{_size(items, clusters)}: too few to refine")
-    names = ["word n-grams (1-3) and length", "word trigrams of the set's true captions"]
-    if by is None:
-        learned_scores = _learned(items, seed)
-    else:
-        results = {result.key: result for result in blind_results(items, seed=seed)}
-        learned_scores, names = [results[key].scores for key in by], [results[key].scorer for key in by]
-    gaps = [np.array([score[0] - score[1:].mean() for score in scores]) for scores in learned_scores]
-    # Signed cells: 0 for a gap of zero, else 1..GRID by size with the gap's sign; edges are quantiles of the size.
-    edges = [np.quantile(np.abs(gap), np.arange(1, GRID) / GRID) for gap in gaps]
-    sizes = [np.searchsorted(edge, np.abs(gap), side="right") + 1 for edge, gap in zip(edges, gaps, strict=True)]
-    members: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for number, (i, j) in enumerate(zip(*(np.sign(gaps) * sizes).astype(int).tolist(), strict=True)):
-        members[i, j].append(number)
-    keep: set[int] = set()
-    for (i, j), inside in members.items():
-        opposite = members.get((-i, -j), [])
-        inside = sorted(inside, key=lambda number: digest(seed, "refine", items[number].id))
-        keep.update(inside[: len(opposite)])
-    staying = sorted(keep)
-    of_staying = [clusters[number] for number in staying]
-    after = [accuracy_facts(wins([s[n] for n in staying]), of_staying)["accuracy"] for s in learned_scores if staying]
-    facts: Facts = {"items_before": len(rows), "items_after": len(staying), "grid": GRID, "scores": names}
-    return [rows[number] for number in staying], facts | {"accuracy_after": after}
-
-
-def _learned(items: Sequence[AuditedItem], seed: int) -> list[Scores]:
-    """The cross-fitted scores of every blind model that learns, in the order of `BLIND_MODELS`."""
+def learned_scores(items: Sequence[AuditedItem], seed: int) -> list[Scores]:
+    """Returns the cross-fitted scores of every blind model that learns, in the order of `BLIND_MODELS`."""
     texts, clusters = [item.texts for item in items], [item.cluster for item in items]
     answers = any(item.question for item in items)
     return [blind_models.blind_scores(texts, clusters, model, answers=answers, seed=seed) for model in BLIND_MODELS]
@@ -219,7 +175,8 @@ def accuracy_facts(won: NDArray[np.float64], clusters: Sequence[str], *, level: 
     return {"accuracy": round(float(interval.estimate), 4), "standard_error": error, "low": low, "high": high}
 
 
-def _size(items: Sequence[AuditedItem], clusters: Sequence[str]) -> str:
+def size_in_words(items: Sequence[AuditedItem], clusters: Sequence[str]) -> str:
+    """Returns how many items of how many videos a set has, in words."""
     return f"{counted(len(items), 'item')} of {counted(len(set(clusters)), 'video')}"
 
 

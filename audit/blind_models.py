@@ -74,7 +74,7 @@ def cross_fitted(items: Items, fold: Folds, fit: Fit, *, scored: Items | None = 
 def blind_scores(
     items: Items,
     clusters: Sequence[str],
-    model: str = "classifier",
+    model: ScorerKey = "blind",
     *,
     scored: Items | None = None,
     answers: bool = False,
@@ -82,7 +82,7 @@ def blind_scores(
 ) -> Scores:
     """Cross-fitted scores of a blind model, as the audit uses it.
 
-    `model`: a name of `BLIND_MODELS`. `seed`: of the folds, which keep a cluster together. The rest is as of
+    `model`: a key of `BLIND_MODELS`. `seed`: of the folds, which keep a cluster together. The rest is as of
     `cross_fitted`. Raises UsageError: fewer than `LEAST_ITEMS` items, or fewer videos than folds.
     """
     if too_few(clusters):
@@ -166,11 +166,11 @@ class TrigramModel:
 
     def __init__(self, captions: Sequence[str]) -> None:
         self.counts = Counter(chain.from_iterable(map(padded_grams, captions)))  # n-gram -> how often
-        self.kinds: dict[tuple[str, ...], int] = {}  # history -> how many different words follow it
+        self.followers: dict[tuple[str, ...], int] = {}  # history -> how many different words follow it
         self.totals: dict[tuple[str, ...], int] = {}  # history -> how many words follow it
         for gram, count in self.counts.items():
             history = gram[:-1]
-            self.kinds[history] = self.kinds.get(history, 0) + 1
+            self.followers[history] = self.followers.get(history, 0) + 1
             self.totals[history] = self.totals.get(history, 0) + count
         self.vocabulary = {gram[0] for gram in self.counts if len(gram) == 1}
         self.known: dict[tuple[str, ...], float] = {}  # trigram -> the logarithm of its probability
@@ -195,25 +195,25 @@ class TrigramModel:
         if not total:
             return below
         count = self.counts.get((*history, word), 0)
-        return (max(count - DISCOUNT, 0.0) + DISCOUNT * self.kinds[history] * below) / total
+        return (max(count - DISCOUNT, 0.0) + DISCOUNT * self.followers[history] * below) / total
 
 
 @dataclass(frozen=True)
 class BlindModel:
-    """A blind model that learns: its key in an audit's record, how it is called, and how it is fitted."""
+    """A blind model that learns: how it is called, and how it is fitted."""
 
-    key: ScorerKey
     summary: str
     fit: Fit
 
 
-BLIND_MODELS = {
-    "classifier": BlindModel("blind", "word n-grams (1-3) and length, logistic regression", fit_ngrams),
-    "trigrams": BlindModel(
-        "language_model", "word trigrams of the set's true captions",
+# By their keys in an audit's record.
+BLIND_MODELS: dict[ScorerKey, BlindModel] = {
+    "blind": BlindModel("word n-grams (1-3) and length, logistic regression", fit_ngrams),
+    "language_model": BlindModel(
+        "word trigrams of the set's true captions",
         lambda items: TrigramModel([item[0] for item in items if item[0]]).score,
     ),
-}  # fmt: skip
+}
 
 
 def audited_negatives(label: int, kinds: Sequence[str]) -> list[int]:
@@ -241,8 +241,8 @@ def strongest_blind_scores(
     else:
         own_texts = [[texts[n] for n in own] for texts, own in zip(candidates, places, strict=True)]
         models = {
-            model.summary: blind_scores(own_texts, clusters, name, scored=candidates, answers=answers)
-            for name, model in BLIND_MODELS.items()
+            model.summary: blind_scores(own_texts, clusters, key, scored=candidates, answers=answers)
+            for key, model in BLIND_MODELS.items()
         }
     best = max(models, key=lambda m: wins([row[own] for row, own in zip(models[m], places, strict=True)]).sum())
     return best, models[best]
@@ -262,13 +262,13 @@ def features(texts: Sequence[str], question: str = "") -> Floats:
 def named_features(texts: Sequence[str], question: str = "") -> list[dict[str, float]]:
     """Of each candidate, what it has most of -> how much. The names are those of the candidate that has most of it."""
     of_texts = [plain_words(text) for text in texts]
-    kinds = [set(of_text) for of_text in of_texts]
+    word_sets = [set(of_text) for of_text in of_texts]
     question_words = set(plain_words(question))
     lengths = [len(of_text) for of_text in of_texts]
     rows = []
     for n, text in enumerate(texts):
-        others = [other for m, other in enumerate(kinds) if m != n]
-        near = [jaccard(kinds[n], other) for other in others]
+        others = [other for m, other in enumerate(word_sets) if m != n]
+        near = [jaccard(word_sets[n], other) for other in others]
         rows.append(
             {
                 "most words": lengths[n] / 10,
@@ -278,14 +278,14 @@ def named_features(texts: Sequence[str], question: str = "") -> list[dict[str, f
                 "most words of the others": float(np.mean(near)),
                 "most words of one other": max(near),
                 "most words of all others": min(near),
-                "most words of its own": len(kinds[n].difference(*others)) / 5,
-                "most words of the question": jaccard(kinds[n], question_words),
+                "most words of its own": len(word_sets[n].difference(*others)) / 5,
+                "most words of the question": jaccard(word_sets[n], question_words),
                 "a negation": float(bool(_NEGATED.search(text))),
                 "a digit": float(any(character.isdigit() for character in text)),
                 "a full stop at its end": float(text.rstrip().endswith((".", "!", "?"))),
                 "a capital at its start": float(text[:1].isupper()),
                 "most commas": text.count(",") / 2,
-                "most different words": len(kinds[n]) / max(1, lengths[n]),
+                "most different words": len(word_sets[n]) / max(1, lengths[n]),
                 "longest words": sum(map(len, of_texts[n])) / max(1, lengths[n]) / 5,
             }
         )

@@ -9,13 +9,13 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.audit.even_choice import NewDistractor
+from video_contrast.audit.distractor_choice import NewDistractor
 from video_contrast.audit.item_checks import Rows, plain
 from video_contrast.perturbations.contrast.generate import ClipCaptions, load_counts, propose
 from video_contrast.perturbations.contrast.generators.base import CaptionGenerator
 from video_contrast.perturbations.contrast.kinds import RULES, proposals
 from video_contrast.perturbations.contrast.lexicon import load_lexicon
-from video_contrast.perturbations.contrast.proposal import Kind
+from video_contrast.perturbations.contrast.proposal import Target
 from video_contrast.perturbations.english import Sentence, parse
 from video_contrast.perturbations.english.gender import PRONOUNS
 from video_contrast.perturbations.english.language import unfit
@@ -24,7 +24,7 @@ from video_contrast.perturbations.english.parse import parse_cache
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import stream
 
-JUDGED: tuple[Kind, ...] = ("verb", "object")
+JUDGED: tuple[Target, ...] = ("verb", "object")
 KINDS = (*JUDGED, *RULES)  # of edits of captions
 ANSWER = "answer"  # kind of a distractor that is a candidate of another item
 _EDITS = 24  # edits of a caption, the best first

@@ -1,10 +1,10 @@
 """Repair of a multiple-choice set: items that are won blind get new distractors; video, question and key stay.
 
-An item is repaired where a blind model that reports nothing (`even_choice.won_blind`) wins it, if that model wins more
-of the set than chance would, or where a distractor is faulty: it says what the true candidate, another one, or another
-true caption of the clip says. All other items stay as they are. The new distractors are chosen over the whole set. An
-item for which there is none keeps its own, unless its own is faulty or would tell in the repaired set: then it is left
-out, as copies of items and items with two keys are.
+An item is repaired where a blind model that reports nothing (`distractor_choice.won_blind`) wins it, if that one wins
+more of the set than chance would, or where a distractor is faulty: it says what the true candidate, another one, or
+another true caption of the clip says. All other items stay as they are. The new distractors are chosen over the whole
+set. An item for which there is none keeps its own, unless its own is faulty or would tell in the repaired set: then it
+is left out, as copies of items and items with two keys are.
 """
 
 from collections import Counter, defaultdict
@@ -17,7 +17,7 @@ import numpy as np
 
 from video_contrast.audit.blind_audit import accuracy_facts, audited_items
 from video_contrast.audit.blind_models import audited_negatives, too_few
-from video_contrast.audit.even_choice import DistractorPlace, NewDistractor, choose, won_blind
+from video_contrast.audit.distractor_choice import DistractorPlace, NewDistractor, choose, won_blind
 from video_contrast.audit.item_checks import clip_of, plain
 from video_contrast.audit.new_distractors import KINDS, DistractorEdits, answer_options, caption_options
 from video_contrast.errors import UsageError, check_names

@@ -22,6 +22,7 @@ from video_contrast.audit.item_checks import Rows, TokenCount, copy_facts, leak_
 from video_contrast.audit.language_model import LanguageModel, exchangeability
 from video_contrast.audit.model_answers import ModelAnswers, explained, power, suspects
 from video_contrast.audit.records import BlindFacts, ConfigAudit, NamedScorer, XrayRecord
+from video_contrast.audit.refined_cut import refine as refined_cut
 from video_contrast.errors import UsageError, check_names
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.storage import SetDraft, SetFolder
@@ -284,7 +285,7 @@ def _add_refined(draft: SetDraft, config: str, splits: Splits, seed: int) -> tup
     rows_of: dict[str, list[MultipleChoiceRow]] = {}
     for split, rows in splits.items():
         try:
-            part, counts[split] = blind_audit.refine(rows, seed=seed)
+            part, counts[split] = refined_cut(rows, seed=seed)
         except UsageError as error:
             facts["left_out"][split] = str(error)
             continue

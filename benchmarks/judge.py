@@ -29,11 +29,11 @@ from sklearn.preprocessing import StandardScaler
 
 from video_contrast.perturbations.contrast.generate import load_counts, propose
 from video_contrast.perturbations.contrast.judge import INTERCEPT, PUTS_IN, QUESTIONS, REPLACES, Judge
-from video_contrast.perturbations.contrast.proposal import Kind
+from video_contrast.perturbations.contrast.proposal import Target
 
 Vote = dict[str, Any]  # kind, clip, vote, weight, features
 Models = dict[str, LogisticRegression]  # of each question
-KINDS: tuple[Kind, ...] = ("verb", "object")
+KINDS: tuple[Target, ...] = ("verb", "object")
 STRENGTH = 0.02  # inverse regularisation, chosen by cross-validation, as the two below
 WORD_SCALE = 2.0  # of the columns of words, which are 0 or this
 LEAST_VOTES = 2  # that a word needs to be a column
@@ -44,7 +44,7 @@ READER = 5.0  # weight of a vote with captions
 LETTERS = {"natural": (0, "g"), "surely false": (1, "f")}  # question -> place in a vote, letter that says yes
 
 
-def read(paths: Sequence[Path], kind: Kind) -> list[Vote]:
+def read(paths: Sequence[Path], kind: Target) -> list[Vote]:
     """The votes of one kind, each with its `features`."""
     votes: list[Vote] = []
     for path in paths:
@@ -59,7 +59,7 @@ def read(paths: Sequence[Path], kind: Kind) -> list[Vote]:
     return votes
 
 
-def with_features(rows: Sequence[dict[str, str]], kind: Kind) -> list[Vote]:
+def with_features(rows: Sequence[dict[str, str]], kind: Target) -> list[Vote]:
     """The votes on the edits that the lexicon proposes today."""
     clips = [(caption, [caption]) for caption in dict.fromkeys(row["original"] for row in rows)]
     proposals = propose(clips, load_counts(), kind=kind, quality=0.0, judge=Judge({INTERCEPT: (0.0, 0.0)})).proposals

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from video_contrast.builders.assembly.word_contrasts import Choices
     from video_contrast.builders.blocks.executors import ClusterOptions
     from video_contrast.perturbations.contrast.generate import ProposedContrasts
-    from video_contrast.perturbations.contrast.proposal import Kind
+    from video_contrast.perturbations.contrast.proposal import Target
 
 # File -> its builders, in the order in which they are listed.
 FILES = {
     "shapes.shapes": ("shapes",),
     "sources.captions": ("captions",),
-    "sources.pairs": ("pairs",),
+    "sources.caption_pairs": ("pairs",),
     "clip_edits.clip_edits": ("clip_edits",),
     "sources.msrvtt": ("msrvtt",),
     "sources.lsmdc_ids": ("lsmdc_ids",),
@@ -155,16 +155,16 @@ class BlockSource(ABC):
         """Loads what all blocks need."""
 
     @property
-    def words(self) -> "Mapping[str, Kind]":
+    def words(self) -> "Mapping[str, Target]":
         """Config -> what is replaced in it, of configs whose contrasts are chosen over the whole set."""
         return {}
 
-    def propose(self, folder: str, number: int) -> "dict[Kind, ProposedContrasts]":
+    def propose(self, folder: str, number: int) -> "dict[Target, ProposedContrasts]":
         """What is proposed for a block, of each kind of `words`."""
         return {}
 
     @abstractmethod
-    def build(self, folder: str, number: int, block: CorpusBlock, choices: "Mapping[Kind, Choices]") -> BuiltSet:
+    def build(self, folder: str, number: int, block: CorpusBlock, choices: "Mapping[Target, Choices]") -> BuiltSet:
         """The tables of a block; a config without items is absent, and named in `facts["left_out"]`."""
 
     def finish(self, folder: str, blocks: int, output: Path) -> None:  # noqa: B027  nothing, by default

@@ -17,8 +17,8 @@ from video_contrast.hub_cards.dataset import task_ending
 from video_contrast.hub_cards.markdown import render
 from video_contrast.storage import RunFolder, run_notes
 from video_contrast.storage.run_figures import MAIN, FigureKey, RunNumbers, leading
+from video_contrast.storage.run_file_fields import RunRecord
 from video_contrast.storage.run_folder import CLEAN
-from video_contrast.storage.run_records import RunRecord
 
 _RECALL = leading("retrieval").name
 _NAME_LENGTH = 60  # of a set in a file's name: file systems take 255 bytes, and a character may be four of them

@@ -16,7 +16,7 @@ import numpy as np
 
 from video_contrast.metrics.checks import Array, Floats, Ints, Values, refuse
 from video_contrast.metrics.ranks import Ranks
-from video_contrast.storage.run_records import SimilarityMatrix
+from video_contrast.storage.run_file_fields import SimilarityMatrix
 
 _CACHE = 1 << 20  # bytes of similarities compared at a time: they should still be in the cache when read again
 

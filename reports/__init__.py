@@ -7,8 +7,8 @@ summary.py, robustness.py, behaviour.py, sets.py    its sections; finding.py    
 failures; layout.py, figures.py    tables and plots
 compare.py, foreign_logs/    two runs on the same items, and logs of other harnesses
 terminal.py    tables for a terminal, markdown and LaTeX
-xray.py, xray_sources.py    X-rays of sets: what is read, and their page
-reproduce.py, reference.py, paper_analyses.py, published/    the papers' tables and analyses
+xray_input.py, xray_page.py    X-rays of sets: what is read, and their page
+reproduce.py, human_and_published.py, paper_analyses.py, published/    the papers' tables and analyses
 annotate/, exports/    pages for people; sets in the formats of other tools
 """
 

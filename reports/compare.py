@@ -23,8 +23,8 @@ from video_contrast.reports.foreign_logs.log import ForeignLog
 from video_contrast.reports.runs import ItemHits, best_of, kind_hits
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_figures import ACCURACY, MAIN, PAIR_SCORES, TIES, FigureKey, against, figure
+from video_contrast.storage.run_file_fields import ConfigMetrics, Numbers, ScoreRow, SimilarityMatrix
 from video_contrast.storage.run_folder import CLEAN
-from video_contrast.storage.run_records import ConfigMetrics, Numbers, ScoreRow, SimilarityMatrix
 from video_contrast.teacher.gate import correct_for_family
 
 _ALIKE = 1e-9  # a difference that a sample without any variance shows

@@ -19,8 +19,8 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import sha256, write_bytes
 from video_contrast.hub_cards import write_card
 from video_contrast.reports.annotate.blind_reading import Pair, merge, results, write_pairs
-from video_contrast.reports.xray import write_xray
-from video_contrast.reports.xray_sources import XraySource, open_sources
+from video_contrast.reports.xray_input import XraySource, open_sources
+from video_contrast.reports.xray_page import write_xray
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import stream
 from video_contrast.storage import SetDraft

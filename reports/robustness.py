@@ -9,8 +9,8 @@ import numpy as np
 from video_contrast.console import counted
 from video_contrast.perturbations.video import PAIR_SEVERITY
 from video_contrast.reports.figures import MUTED, PAPER, SERIES, colour, drawing, finish, hatch, legend, shape
+from video_contrast.reports.human_and_published import published_gammas
 from video_contrast.reports.layout import Cell, Column, Plot, Section, Table, columns, row
-from video_contrast.reports.reference import published_gammas
 from video_contrast.reports.runs import ConfigRun, by_set
 from video_contrast.storage.run_figures import ACCURACY, RELATIVE, ROBUST, FigureKey, Gamma, Score
 

@@ -24,8 +24,8 @@ from video_contrast.rows import Layout, Row
 from video_contrast.seeds import digest
 from video_contrast.storage import RunFolder, SetFolder
 from video_contrast.storage.run_figures import ACCURACY, FigureKey, Gamma, RunFigure, RunNumbers, Score, leading
+from video_contrast.storage.run_file_fields import RunRecord, ScoreRow, SimilarityMatrix, perturbed_configs
 from video_contrast.storage.run_folder import CLEAN
-from video_contrast.storage.run_records import RunRecord, ScoreRow, SimilarityMatrix, perturbed_configs
 from video_contrast.storage.set_folder import Facts, SetRecord
 
 if TYPE_CHECKING:

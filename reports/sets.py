@@ -22,8 +22,8 @@ from video_contrast.rows import Row
 from video_contrast.runner.kinds.base import unit_rows
 from video_contrast.seeds import digest
 from video_contrast.storage import RunFolder
+from video_contrast.storage.run_file_fields import SimilarityMatrix
 from video_contrast.storage.run_folder import CLEAN
-from video_contrast.storage.run_records import SimilarityMatrix
 from video_contrast.storage.set_folder import BLIND_NAMES
 
 _SHOWN = 60  # clips of a similarity matrix, at most: sections.tsv says so

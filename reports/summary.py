@@ -10,8 +10,8 @@ from pathlib import Path
 
 from video_contrast.console import counted
 from video_contrast.reports.figures import FAINT, INK, MUTED, colour, drawing, finish, shape
+from video_contrast.reports.human_and_published import human, published
 from video_contrast.reports.layout import DASH, Cell, Column, Plot, Section, Table, Tone, columns, share_cell, signed
-from video_contrast.reports.reference import human, published
 from video_contrast.reports.runs import ConfigRun, SetKey, best_of, by_set, differing
 from video_contrast.storage.run_figures import (
     MEDIAN_RANKS,

@@ -13,9 +13,9 @@ from video_contrast.reports.runs import best_of, differing, run_hits
 from video_contrast.storage import RunFolder
 from video_contrast.storage.certificates import certified_lines
 from video_contrast.storage.run_figures import ACCURACY, MAIN, OTHERS, ROBUST, FigureKey, RunFigure, RunNumbers, leading
+from video_contrast.storage.run_file_fields import ConfigMetrics, RunRecord
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_notes import missing_clips, remark_lines, self_test_lines
-from video_contrast.storage.run_records import ConfigMetrics, RunRecord
 
 BEST = "*"  # behind a cell
 _FILES = 5  # that are named, of those with something wrong

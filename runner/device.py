@@ -8,7 +8,7 @@ from weakref import WeakSet
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.job import Job
 from video_contrast.runner.kinds.base import Encoder, LoadOptions, PairScorer, TextScorer
-from video_contrast.runner.kinds.recipes import recipe_of
+from video_contrast.runner.kinds.model_recipes import recipe_of
 from video_contrast.runner.locate import files_of
 from video_contrast.runner.processes import Processes
 

@@ -29,8 +29,8 @@ from video_contrast.runner.table_scores import TableScorer
 from video_contrast.runner.video_files import root_of
 from video_contrast.seeds import digest
 from video_contrast.storage import RunFolder
+from video_contrast.storage.run_file_fields import RunRecord, ScoreRow
 from video_contrast.storage.run_notes import WITH_ITS_GROUP
-from video_contrast.storage.run_records import RunRecord, ScoreRow
 from video_contrast.version import __version__
 from video_contrast.video import timeline
 

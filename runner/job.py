@@ -12,13 +12,13 @@ import numpy as np
 from video_contrast.files import Json, JsonObject
 from video_contrast.runner.conditions import Condition
 from video_contrast.runner.kinds.base import Kind, KindOptions, Model, ModelSource, Work
-from video_contrast.runner.kinds.recipes import recipe_of
+from video_contrast.runner.kinds.model_recipes import recipe_of
 from video_contrast.runner.options import ScoreOptions
 from video_contrast.runner.plan import Plan
 from video_contrast.runner.sets import LoadedSet
 from video_contrast.runner.views import FrameStore, Sampling
 from video_contrast.storage import RunFolder
-from video_contrast.storage.run_records import ConfigMetrics, RunMetrics, RunRecord, ScoreRow
+from video_contrast.storage.run_file_fields import ConfigMetrics, RunMetrics, RunRecord, ScoreRow
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,7 +13,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.pretrained import is_out_of_memory
 from video_contrast.runner.kinds.base import Prepared
 from video_contrast.runner.kinds.late_interaction import stacked
-from video_contrast.storage.run_records import VideoFile
+from video_contrast.storage.run_file_fields import VideoFile
 from video_contrast.video import Clip
 from video_contrast.video import Counter as DecodeCounter
 

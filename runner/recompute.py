@@ -21,8 +21,8 @@ from video_contrast.runner.table_scores import caption_columns, pack
 from video_contrast.runner.views import Sampling, views_of
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_figures import CLIP_MAP, PAIR_SCORES
+from video_contrast.storage.run_file_fields import Numbers, ScoreRow
 from video_contrast.storage.run_folder import CLEAN
-from video_contrast.storage.run_records import Numbers, ScoreRow
 from video_contrast.version import __version__
 
 TRACED = 0.1  # of the standard deviation of the scores: half precision, another batch

@@ -18,8 +18,8 @@ from video_contrast.runner.job import Job, RunResult, read_result
 from video_contrast.runner.sets import LoadedSet
 from video_contrast.runner.video_files import is_same
 from video_contrast.storage import RunFolder
+from video_contrast.storage.run_file_fields import VideoFile
 from video_contrast.storage.run_folder import plain
-from video_contrast.storage.run_records import VideoFile
 from video_contrast.version import __version__
 
 PACKAGES = ("torch", "transformers", "accelerate", "av", "numpy", "pillow", "safetensors", "sentence-transformers")

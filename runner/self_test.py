@@ -25,7 +25,7 @@ from video_contrast.runner.doctor.result import ALL, Outcome, SelfTest, accepted
 from video_contrast.runner.evidence import network_facts, traces
 from video_contrast.runner.job import Job, model_facts, numeric_options
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, ModelSource, TextScorer, product
-from video_contrast.runner.kinds.recipes import recipe_of
+from video_contrast.runner.kinds.model_recipes import recipe_of
 from video_contrast.runner.memory import enough_memory
 from video_contrast.runner.plan import Plan, make_plan
 from video_contrast.runner.process_share import Run

@@ -27,9 +27,9 @@ from video_contrast.rows import Layout, contrast_places
 from video_contrast.runner.conditions import Condition
 from video_contrast.runner.items import Items
 from video_contrast.runner.plan import PlannedTable, share_changed
-from video_contrast.storage import run_records
+from video_contrast.storage import run_file_fields
 from video_contrast.storage.run_figures import ROBUST, figure
-from video_contrast.storage.run_records import Gammas, Numbers, Robustness, RunMetrics, ScoreRow
+from video_contrast.storage.run_file_fields import Gammas, Numbers, Robustness, RunMetrics, ScoreRow
 
 BEST = 100  # captions of each clip that are kept where all similarities would be too many
 ItemScores = np.ndarray | Sequence[np.ndarray]  # float64[n, k], or float64[k] an item where their numbers differ
@@ -278,7 +278,7 @@ def score_rows(scores: TableScores) -> Iterator[ScoreRow]:
         yield row
 
 
-def with_ranks(scores: TableScores, *, whole: bool) -> tuple[TableScores, run_records.SimilarityMatrix]:
+def with_ranks(scores: TableScores, *, whole: bool) -> tuple[TableScores, run_file_fields.SimilarityMatrix]:
     """A retrieval table with its ranks, and what is kept of its similarities: `whole`, or the best of each clip."""
     caption_to_video, n = scores.caption_to_video, len(scores.places)
     blocks = scores.blocks
@@ -310,11 +310,13 @@ def with_ranks(scores: TableScores, *, whole: bool) -> tuple[TableScores, run_re
     best = None
     if not whole:
         of_captions = np.stack(ranks.text_to_video[:2])  # greater, equal
-        best = run_records.BestMatches(captions, values, own, of_captions, np.stack(ranks.video_to_text))
+        best = run_file_fields.BestMatches(captions, values, own, of_captions, np.stack(ranks.video_to_text))
     ids, videos = scores.items.column("id").tolist(), scores.items.clips.columns[0].tolist()
     columns = [name for name, _, _ in scores.columns]
     full = values if whole else None
-    matrix = run_records.SimilarityMatrix(ids, videos, columns, caption_to_video.tolist(), scores.frames, full, best)
+    matrix = run_file_fields.SimilarityMatrix(
+        ids, videos, columns, caption_to_video.tolist(), scores.frames, full, best
+    )
     return replace(scores, ranks=ranks), matrix
 
 
@@ -323,12 +325,12 @@ def summary(results: Mapping[tuple[str, str], tuple[PlannedTable, Numbers]]) -> 
 
     The conditions of a robustness set are configs of their own: their gammas stand under its config `clean`.
     """
-    configs: dict[str, run_records.ConfigMetrics] = {}
+    configs: dict[str, run_file_fields.ConfigMetrics] = {}
     for (config, condition), (table, numbers) in results.items():
         entry = configs.setdefault(config, {"layout": table.group.layout, "conditions": {}})
         share = share_changed(table)
         entry["conditions"][condition] = {**numbers, **({} if share is None else {"captions_changed": share})}
-    perturbed_names = run_records.perturbed_configs(configs)
+    perturbed_names = run_file_fields.perturbed_configs(configs)
     for config, entry in configs.items():
         config_names = [config, *(perturbed_names if config == "clean" else [])]
         conditions = {name: table.condition for (of, name), (table, _) in results.items() if of in config_names}

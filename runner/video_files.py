@@ -12,7 +12,7 @@ from video_contrast.addresses import FULL, SHARD, address_of, local_root
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.hub import commit, explained
 from video_contrast.runner.job import Job
-from video_contrast.storage.run_records import VideoFile
+from video_contrast.storage.run_file_fields import VideoFile
 from video_contrast.video import Clip
 from video_contrast.video.container import regular
 

@@ -20,7 +20,7 @@ from video_contrast.perturbations.video import VideoCondition, video_spec
 from video_contrast.perturbations.video.codecs import codec_and_quantiser
 from video_contrast.runner.conditions import Visual
 from video_contrast.sealed_files import read_tensors, write_tensors
-from video_contrast.storage.run_records import VideoFile
+from video_contrast.storage.run_file_fields import VideoFile
 from video_contrast.video import Clip, Counter, EditedFootage, Footage, Policy, Rounding, footage_of
 
 AnyFootage = Footage | EditedFootage

@@ -34,7 +34,7 @@ from video_contrast.perturbations.contrast import Edit
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, shipped_counts
 from video_contrast.perturbations.contrast.generate import IMPROBABLE, own_counts
 from video_contrast.perturbations.contrast.generators.llm import SCHEMA, Chat, LocalChat
-from video_contrast.perturbations.contrast.proposal import Kind, RejectedEdit
+from video_contrast.perturbations.contrast.proposal import RejectedEdit, Target
 from video_contrast.perturbations.english.parse import parse_cache
 from video_contrast.rows import EditRecord, MultipleChoiceRow, RetrievalRow, Row, multiple_choice_row, retrieval_row
 from video_contrast.seeds import digest, stream
@@ -258,7 +258,7 @@ class NegativeBlocks(BlockSource):
             row = retrieval_row(id="", video_id="", video_path="", captions=["a man sits down"])
             self._negatives(attempts_of([row]), folder, 0)
 
-    def build(self, folder: str, number: int, block: CorpusBlock, choices: Mapping[Kind, Choices]) -> BuiltSet:
+    def build(self, folder: str, number: int, block: CorpusBlock, choices: Mapping[Target, Choices]) -> BuiltSet:
         """The items of a block; what was rejected is kept for `finish`."""
         with open_binary(_part(folder, "clips", number)) as handle:
             rows: list[RetrievalRow] = [json.loads(line) for line in handle]

@@ -21,7 +21,7 @@ from video_contrast.options import named_values, names_in
 from video_contrast.perturbations.contrast.generators import GENERATORS as PROPOSERS
 from video_contrast.perturbations.contrast.judge import threshold
 from video_contrast.perturbations.contrast.kinds import RULES
-from video_contrast.perturbations.contrast.proposal import Kind
+from video_contrast.perturbations.contrast.proposal import Target
 from video_contrast.pretrained import load
 from video_contrast.rows import RetrievalRow
 from video_contrast.runner.locate import WEIGHTS, digest_of
@@ -94,11 +94,11 @@ class NegativeRecipe:
 
     def sources(self, corpus: Corpus) -> list[tuple[WordEdits | KindContrasts, str, int]]:
         """What makes negatives, each with its name in training and how many a caption gets; `corpus`: by video."""
-        targets: list[tuple[Kind, str, int]] = [("verb", "action", self.actions), ("object", "object", self.objects)]
+        targets: list[tuple[Target, str, int]] = [("verb", "action", self.actions), ("object", "object", self.objects)]
         words = [(self.source(target, corpus), label, n) for target, label, n in targets if n]
         return [*words, *((KindContrasts(kind, ContrastSetOptions(seed=self.seed)), kind, 1) for kind in self.rules)]
 
-    def source(self, target: Kind, corpus: Corpus) -> WordEdits:
+    def source(self, target: Target, corpus: Corpus) -> WordEdits:
         """What proposes verbs or things. Things that no model proposes come from the lexicon."""
         options = EditOptions(generator_model=self.model, generator_options=self.options, quality=self.quality)
         return WordEdits(

@@ -42,7 +42,7 @@ from video_contrast.perturbations.contrast import gender, person_id
 from video_contrast.perturbations.contrast.judge import Judge
 from video_contrast.perturbations.contrast.judge_votes import trained_judges
 from video_contrast.perturbations.contrast.kinds import RULES
-from video_contrast.perturbations.contrast.proposal import Kind
+from video_contrast.perturbations.contrast.proposal import Target
 from video_contrast.perturbations.english.language import NotEnglish
 from video_contrast.perturbations.english.parse import parse_cache
 from video_contrast.rows import Row
@@ -50,7 +50,7 @@ from video_contrast.storage.set_folder import Facts
 
 Casts = Callable[[], Mapping[str, Mapping[str, str]]]  # movie -> name -> gender
 
-WORDS: tuple[Kind, ...] = ("verb", "object")
+WORDS: tuple[Target, ...] = ("verb", "object")
 RULE_CONFIGS = tuple(f"{kind}_mc" for kind in RULES)
 MIXED = ("gender_mc", "verb_mc", "object_mc", *RULE_CONFIGS)  # the configs whose contrasts `contrast_mc` holds
 
@@ -88,7 +88,7 @@ class ContrastPlan:
     options: ContrastSetOptions
     contrasts: Mapping[str, ContrastConfig]  # config -> how it is made
     missing: Mapping[str, str]  # config -> what must be given before it can be built
-    words: Mapping[Kind, WordContrasts]  # what makes contrasts of verbs and things
+    words: Mapping[Target, WordContrasts]  # what makes contrasts of verbs and things
     ticks: Sequence[Tick] = ()  # contrasts that a person has taken; their configs hold no others
 
 
@@ -106,7 +106,7 @@ def contrast_plan(
     the contrast-set paper's counts by config, to stand beside ours of the set that it used. Raises UsageError: options
     of generators that do not fit, or no such table.
     """
-    judges: Mapping[Kind, Judge] = {}
+    judges: Mapping[Target, Judge] = {}
     if options.judge:
         judges = trained_judges(read_votes(existing(options.judge, "it must hold votes", "--judge")))
         if not judges:

@@ -128,7 +128,7 @@ def _row(
     clip = item.clip
     texts = [item.true, *negatives]
     kinds = ["true", *(kind if n in edits else "random" for n in range(len(negatives)))]
-    also = [list(pair) for edit in edits.values() for pair in edit.also]
+    also = [list(pair) for edit in edits.values() for pair in edit.following_replacements]
     return multiple_choice_row(
         id=clip.id, candidates=[texts[slot] for slot in item.slots], label=item.slots.index(0),
         kinds=[kinds[slot] for slot in item.slots],

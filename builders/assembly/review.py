@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, ClipContrasts, normal
-from video_contrast.builders.sources.caption_table import TableRow, read_table
+from video_contrast.builders.sources.caption_table import PlacedRow, read_table
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, is_safe_relative
 from video_contrast.perturbations.contrast.edit import difference
@@ -179,7 +179,7 @@ def read_votes(path: Path) -> list[ContrastVote]:
     return votes
 
 
-def _answer(row: TableRow, column: str) -> bool | None:
+def _answer(row: PlacedRow, column: str) -> bool | None:
     answer = " ".join(row.texts(column, "columns vote, or natural and surely false")).lower()
     if answer not in _ANSWERS:
         raise VideoContrastError(f"{row.place}: {column} must be yes or no (1 or 0), not {answer!r}")

@@ -37,7 +37,7 @@ from video_contrast.perturbations.contrast.generate import (
 from video_contrast.perturbations.contrast.generators import CaptionGenerator, check_generator_options, make_generator
 from video_contrast.perturbations.contrast.judge import Judge, threshold
 from video_contrast.perturbations.contrast.lexicon import load_lexicon
-from video_contrast.perturbations.contrast.proposal import GENERATOR, Kind, Proposal, RejectedEdit
+from video_contrast.perturbations.contrast.proposal import GENERATOR, Proposal, RejectedEdit, Target
 from video_contrast.perturbations.contrast.select import SMALL, variety
 from video_contrast.perturbations.english import parse
 from video_contrast.perturbations.english.language import unfit
@@ -56,7 +56,7 @@ KINDS: dict[Generator, str] = {"lexicon": "verb_lexical", "t5": "verb_lm", "mlm"
 class WordProposals:
     """What proposes verb (or object) contrasts, by what counts they are judged, and how sure they must be."""
 
-    target: Kind = "verb"
+    target: Target = "verb"
     generator: Generator = "lexicon"
     options: EditOptions
     training: TrainingVideos | None = None  # added to the shipped counts

@@ -42,7 +42,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.files import Json, held, json_bytes
 from video_contrast.hub_cards import write_card
 from video_contrast.perturbations.contrast.generate import ProposedContrasts, note_left_out
-from video_contrast.perturbations.contrast.proposal import Kind
+from video_contrast.perturbations.contrast.proposal import Target
 from video_contrast.perturbations.contrast.select import RatedProposals, rate, select_in_blocks
 from video_contrast.rows import Row
 from video_contrast.seeds import digest
@@ -169,7 +169,7 @@ class _Build:
     def choose(self, rank: int) -> None:
         """Chooses for all blocks of a split together: what is even in each by itself would not be so in all."""
         blocks = self.blocks()
-        choices: list[dict[Kind, dict[str, int]]] = [{} for _ in blocks]
+        choices: list[dict[Target, dict[str, int]]] = [{} for _ in blocks]
         for split, kind in product(dict.fromkeys(block.split for block in blocks), self.source.words.values()):
             numbers = [number for number, block in enumerate(blocks) if block.split == split]
             with tempfile.TemporaryDirectory(prefix="video-contrast-") as scratch:
@@ -179,7 +179,7 @@ class _Build:
         for number, of_block in enumerate(choices):
             write_bytes(self.path(f"choices/{number:05d}.json"), json_bytes(of_block))
 
-    def _rated_path(self, kind: Kind, rank: int) -> str:
+    def _rated_path(self, kind: Target, rank: int) -> str:
         return self.path(f"rated/{kind}-{rank:05d}")
 
     def write(self, rank: int) -> None:
@@ -187,11 +187,11 @@ class _Build:
         plan = self.plan()
         assert plan is not None  # the blocks are its own
         split, number, of = block = CorpusBlock(*plan["blocks"][rank])
-        choice_of: dict[Kind, Choices] = {}  # the verb and object contrasts of the block
+        choice_of: dict[Target, Choices] = {}  # the verb and object contrasts of the block
         if self.source.words:
             choices = read_json(self.path(f"choices/{rank:05d}.json"))
             with open_binary(self.path(f"proposals/{rank:05d}")) as handle:
-                of_kinds: dict[Kind, ProposedContrasts] = pickle.loads(zlib.decompress(handle.read()))  # of `propose`
+                of_kinds: dict[Target, ProposedContrasts] = pickle.loads(zlib.decompress(handle.read()))  # of `propose`
             for kind, all_proposals in of_kinds.items():
                 contrasts = {name: all_proposals.proposals[name][n] for name, n in choices[kind].items()}
                 note_left_out(all_proposals, contrasts)

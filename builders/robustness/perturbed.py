@@ -33,7 +33,7 @@ from video_contrast.files import remove_abandoned, resolve_under
 from video_contrast.launcher import is_writer, spread
 from video_contrast.metrics.shift import caption_shift
 from video_contrast.options import Range, as_record, named_values
-from video_contrast.perturbations.contrast.proposal import Kind
+from video_contrast.perturbations.contrast.proposal import Target
 from video_contrast.perturbations.english import PARSER
 from video_contrast.perturbations.registry import TEXT, VIDEO, Profile
 from video_contrast.perturbations.text import how_to_get, names, perturb_captions, shift
@@ -441,7 +441,7 @@ class PerturbedBlocks(BlockSource):
             blocks += [CorpusBlock(split, number, count) for number in range(count)]
         return Cut(blocks, {"seed": self.options.seed})
 
-    def build(self, folder: str, number: int, block: CorpusBlock, choices: Mapping[Kind, Choices]) -> BuiltSet:
+    def build(self, folder: str, number: int, block: CorpusBlock, choices: Mapping[Target, Choices]) -> BuiltSet:
         """The tables of a range of rows."""
         first = block.number * ROWS
         rows = self.folder.row_range(self.clean, block.split, first, first + ROWS)

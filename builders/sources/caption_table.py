@@ -25,7 +25,7 @@ from video_contrast.storage.table_file import ENCODING, SUFFIXES, read_table_fil
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
-class TableRow(NamedTuple):
+class PlacedRow(NamedTuple):
     """A row of a table, and where it stands ("captions.csv, line 2")."""
 
     place: str
@@ -49,7 +49,7 @@ class TableRow(NamedTuple):
     def texts(self, column: str, option: str) -> list[str]:
         """The captions in a cell: one text, or a list of texts (JSON, parquet, Hub). Raises VideoContrastError: deeper.
 
-        >>> TableRow("line 2", {"caption": [" a man  runs ", None, " "]}).texts("caption", "--caption-column")
+        >>> PlacedRow("line 2", {"caption": [" a man  runs ", None, " "]}).texts("caption", "--caption-column")
         ['a man runs']
         """
         value = self.value(column, option)
@@ -82,7 +82,7 @@ def read_table(
     delimiter: str | None = None,
     streamed: bool = False,
     faults: Faults = None,
-) -> Iterator[TableRow]:
+) -> Iterator[PlacedRow]:
     """Yields the rows of a table in the order of the file.
 
     `source`: a file with a suffix of `table_file.SUFFIXES` (in .tsv quotation marks are text, as in the released
@@ -113,12 +113,12 @@ def read_table(
             rows = rows.cast_column(column_name, type(feature)(decode=False))
     for number, row in enumerate(rows):
         cells = {key: v["path"] if isinstance(v, dict) and set(v) == {"bytes", "path"} else v for key, v in row.items()}
-        yield TableRow(f"{name}, row {number}", cells)
+        yield PlacedRow(f"{name}, row {number}", cells)
 
 
 def read_files(
     files: Sequence[str | Path], *, encoding: str = ENCODING, delimiter: str | None = None, faults: Faults = None
-) -> Iterator[TableRow]:
+) -> Iterator[PlacedRow]:
     """Yields the rows of one file after the other.
 
     `encoding`, `delimiter`: as of `read_table_file`. `faults`: takes what is wrong with each of several files that
@@ -129,7 +129,7 @@ def read_files(
         try:
             table = read_table_file(file, encoding=encoding, delimiter=delimiter, marks=False)
             for number, row in table.numbered:
-                yield TableRow(f"{PurePosixPath(file).name}, {table.unit} {number}", row)
+                yield PlacedRow(f"{PurePosixPath(file).name}, {table.unit} {number}", row)
         except VideoContrastError as error:
             if len(files) == 1:
                 raise
@@ -200,7 +200,7 @@ class VideoTable:
         if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]+)*|multilingual", self.language):  # the Hub refuses such a card
             raise UsageError(f"--language {self.language}: give the code of the language, such as en, de or zh")
 
-    def rows(self, source: str | None = None, *, streamed: bool = False, faults: Faults = None) -> Iterator[TableRow]:
+    def rows(self, source: str | None = None, *, streamed: bool = False, faults: Faults = None) -> Iterator[PlacedRow]:
         """The rows of the table, or of another one in the same form; `streamed`, `faults` as of `read_table`."""
         return read_table(
             source or self.captions, split=None if source else self.source_split, encoding=self.encoding,
@@ -218,7 +218,7 @@ class VideoTable:
         """The name of the file, or of the data set."""
         return Path(self.captions).name if Path(self.captions).is_file() else self.captions
 
-    def span(self, row: TableRow) -> "Span":
+    def span(self, row: PlacedRow) -> "Span":
         """The clip that a row is of.
 
         Raises UsageError: no such column; VideoContrastError: a path that leaves the video root, or a bad time.
@@ -255,7 +255,7 @@ class VideoTable:
             raise VideoContrastError(f"{place}: column {self.id_column!r} must hold the clip's id, and is empty")
         return Span(path, start, end, name, ending_guessed=path != file and not lies_there(path, self.video_root))
 
-    def say(self, rows: Mapping[str, int], first: TableRow | None, guesses: int) -> None:
+    def say(self, rows: Mapping[str, int], first: PlacedRow | None, guesses: int) -> None:
         """Says what was taken for what; `guesses` videos have no ending and do not lie under the video root."""
         column = None if first is None else self._split_column(first)
         if column is not None:
@@ -267,14 +267,14 @@ class VideoTable:
             text = f"{counted(guesses, 'video')} {'is' if guesses == 1 else 'are'} named without an ending"
             note(f"{self.source_name()}: {text}: taken for .mp4 (--video-root finds others where they lie)")
 
-    def _split_column(self, row: TableRow) -> str | None:
+    def _split_column(self, row: PlacedRow) -> str | None:
         """The column that holds the split of a row; None where there is none."""
         if self.split_column is None:
             column = row.usual(None, ("split",))
             return column if column in row.cells else None
         return None if self.split_column == NO_COLUMN else self.split_column
 
-    def split_of(self, row: TableRow) -> str | None:
+    def split_of(self, row: PlacedRow) -> str | None:
         """The split of a row; None where no column says it, `DEFAULT` where its cell is empty.
 
         Raises UsageError: no such column; VideoContrastError: no name of a split, or none of `SPLITS` in a column that
@@ -323,11 +323,11 @@ class CaptionTable(VideoTable):
     movie_column: Annotated[str | None, "column with the movie: distractors and names come from the same movie"] = None
     training: Annotated[str | None, "table of training captions (same columns), added to the package's counts"] = None
 
-    def texts(self, row: TableRow) -> list[str]:
+    def texts(self, row: PlacedRow) -> list[str]:
         """The captions of a row."""
         return row.texts(row.usual(self.caption_column, CAPTION), "--caption-column")
 
-    def movie(self, row: TableRow) -> str:
+    def movie(self, row: PlacedRow) -> str:
         """The movie of a row; "" where no column says it."""
         return str(row.value(self.movie_column, "--movie-column")) if self.movie_column else ""
 

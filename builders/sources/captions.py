@@ -25,7 +25,7 @@ from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast import person_id
 from video_contrast.perturbations.contrast.caption_counts import decoded, shipped_counts
 from video_contrast.perturbations.contrast.generate import ClipCaptions, ProposedContrasts, own_counts
-from video_contrast.perturbations.contrast.proposal import Kind
+from video_contrast.perturbations.contrast.proposal import Target
 from video_contrast.perturbations.english.parse import parse_cache
 from video_contrast.storage.set_folder import Facts
 
@@ -117,20 +117,20 @@ class _Captions(BlockSource):
                 words.propose([ClipCaptions("", ["a man is sitting on a chair"])])
 
     @property
-    def words(self) -> Mapping[str, Kind]:
+    def words(self) -> Mapping[str, Target]:
         """The configs of verbs and things that are built, or that `contrast_mc` needs."""
-        kinds: dict[str, Kind] = {"verb_mc": "verb", "object_mc": "object"}
+        kinds: dict[str, Target] = {"verb_mc": "verb", "object_mc": "object"}
         needs_all = "contrast_mc" in self.configs
         return {config: kind for config, kind in kinds.items() if needs_all or config in self.configs}
 
     @parse_cache()
-    def propose(self, folder: str, number: int) -> dict[Kind, ProposedContrasts]:
+    def propose(self, folder: str, number: int) -> dict[Target, ProposedContrasts]:
         """What is proposed for the clips of a block."""
         clips = read_block(folder, number)
         makers = self._generators(self.plan(), folder)
         return {kind: words.proposals_of(clips) for kind, words in makers.items()}
 
-    def build(self, folder: str, number: int, block: CorpusBlock, choices: Mapping[Kind, Choices]) -> BuiltSet:
+    def build(self, folder: str, number: int, block: CorpusBlock, choices: Mapping[Target, Choices]) -> BuiltSet:
         """The tables of a block."""
         plan = self.plan()
         for kind, words in self._generators(plan, folder).items():
@@ -138,7 +138,7 @@ class _Captions(BlockSource):
         clips = {block.split: read_block(folder, number)}
         return build_configs(self.builder, self.configs, clips, plan, facts=self.facts(), optional=True)
 
-    def _generators(self, plan: ContrastPlan, folder: str) -> dict[Kind, WordContrasts]:
+    def _generators(self, plan: ContrastPlan, folder: str) -> dict[Target, WordContrasts]:
         """What makes verb and object contrasts by a plan, with the counts that `cut` left."""
         generators = {kind: plan.words[kind] for kind in self.words.values()}
         for words in generators.values():

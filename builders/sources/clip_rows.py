@@ -17,7 +17,7 @@ from pathlib import Path
 from video_contrast.addresses import Address, open_binary, write_bytes
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.registry import CorpusBlock, Cut
-from video_contrast.builders.sources.caption_table import CAPTION, CaptionTable, Faults, Span, TableRow, check_split
+from video_contrast.builders.sources.caption_table import CAPTION, CaptionTable, Faults, PlacedRow, Span, check_split
 from video_contrast.console import bar
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.seeds import digest
@@ -139,9 +139,9 @@ def read_splits(
         return {split: clips for split, clips in splits.items() if clips}, rows.counts()
 
 
-def _store(table: CaptionTable, rows: sqlite3.Connection, most: int | None, faults: Faults) -> TableRow:
+def _store(table: CaptionTable, rows: sqlite3.Connection, most: int | None, faults: Faults) -> PlacedRow:
     """Stores every row of the table; returns the first. Where there are `faults`, it is streamed, and goes on disk."""
-    first: TableRow | None = None
+    first: PlacedRow | None = None
     places: dict[str, int] = {}  # of clips in the order of their first rows
     batch: list[tuple[object, ...]] = []
     n_captions = 0

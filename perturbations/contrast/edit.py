@@ -26,7 +26,7 @@ class Edit:
     antonym: bool = False  # whether `new` is a WordNet antonym of `old`
     scores: Mapping[str, float] = field(default_factory=dict)  # what was measured of it, by name
     # further replacements that follow from the first (pronouns, later ids), as (old, new) in reading order.
-    also: tuple[tuple[str, str], ...] = ()
+    following_replacements: tuple[tuple[str, str], ...] = ()
 
     def row(self) -> EditRecord:
         """Returns the edit as a multiple-choice table stores it."""
@@ -58,16 +58,16 @@ def replace_spans(caption: str, changes: list[tuple[int, int, str]], main: int, 
     """The edit that makes all `changes` (start, end, new text; in reading order, not overlapping).
 
     `changes`: character spans and what takes their place. `main`: index of the change that the edit is about; the
-    others go into `Edit.also`.
+    others go into `Edit.following_replacements`.
 
     >>> replace_spans("he sees his dog", [(0, 2, "she"), (8, 11, "her")], 0, generator="g").text
     'she sees her dog'
     """
     old = [caption[start:end] for start, end, _ in changes]
-    also = tuple((old[n], new) for n, (_, _, new) in enumerate(changes) if n != main)
+    others = tuple((old[n], new) for n, (_, _, new) in enumerate(changes) if n != main)
     place = changes[main][0] + sum(len(new) - (end - start) for start, end, new in changes[:main])
     text = replaced_spans(caption, changes)
-    return Edit(text, old[main], new=changes[main][2], start=place, generator=generator, also=also)
+    return Edit(text, old[main], changes[main][2], start=place, generator=generator, following_replacements=others)
 
 
 @cache

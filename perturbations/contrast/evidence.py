@@ -252,7 +252,7 @@ class Evidence:
             nouns.sort(key=lambda noun: (-self.counts.get("noun", noun), noun))
         return dict(nouns_of)
 
-    def siblings(self, category: str) -> list[str]:
+    def neighbour_classes(self, category: str) -> list[str]:
         """The classes below the class above a class, itself first."""
         above = self.parents(category)
         others = (other for other in sorted(self.by_category) if other != category and self.parents(other) == above)
@@ -272,7 +272,7 @@ class Evidence:
         own = set(self.by_category.get(category, ()))
         nouns = sorted(
             noun
-            for name in self.siblings(category)
+            for name in self.neighbour_classes(category)
             for noun in self.by_category.get(name, ())
             if self.counts.get("noun", noun) >= _COMMON
         )

@@ -24,11 +24,11 @@ from video_contrast.perturbations.contrast.proposal import (
     CaptionReading,
     ClipProposals,
     ClipReading,
-    Kind,
     Proposal,
     RejectedEdit,
     Replacements,
     Slot,
+    Target,
     masked_span,
 )
 from video_contrast.perturbations.contrast.propose_objects import add_object, noun_of, propose_objects
@@ -60,7 +60,7 @@ class ProposedContrasts:
     proposals: dict[str, list[Proposal]]
     missing: dict[str, str]  # clip id -> why it has none, one line
     reasons: Counter[str]  # how often each rule said no, counted a verb (a thing) of a caption
-    kind: Kind  # as asked
+    kind: Target  # as asked
     quality: str | float
     seed: int
     record: dict[str, object] = field(default_factory=dict)  # what the result depends on, JSON-able
@@ -88,7 +88,7 @@ def propose(
     clips: Sequence[ClipCaptions | tuple[str, Sequence[str]]],
     counts: CaptionCounts,
     *,
-    kind: Kind = "verb",
+    kind: Target = "verb",
     quality: str | float = "balanced",
     seed: int = 0,
     generator: CaptionGenerator | None = None,
@@ -108,7 +108,7 @@ def propose(
         generator: what proposes, such as `make_generator("t5", {})`; None: the lexicon.
         judge: of that kind; None: the shipped one.
     """
-    check_names("kind of contrast", [kind], get_args(Kind))
+    check_names("kind of contrast", [kind], get_args(Target))
     least = threshold(quality, kind)
     captioned_clips = [ClipCaptions(*clip) for clip in clips]
     if len({clip.id for clip in captioned_clips}) < len(captioned_clips):
@@ -132,7 +132,9 @@ def propose(
     return all_proposals
 
 
-def merged(parts: Sequence[ProposedContrasts], *, kind: Kind, quality: str | float, seed: int = 0) -> ProposedContrasts:
+def merged(
+    parts: Sequence[ProposedContrasts], *, kind: Target, quality: str | float, seed: int = 0
+) -> ProposedContrasts:
     """What was proposed for parts of a set, as one; a clip is missing where no part has a proposal for it.
 
     `parts`: of clips, or of captions of the same clips. `kind, quality, seed`: as of `propose`.
@@ -272,13 +274,13 @@ def judged(captions: Sequence[str], edits: Sequence[Edit]) -> tuple[list[Edit], 
     return with_scores, [edit.scores.get("falsity", 1.0) < DOUBTFUL for edit in with_scores]
 
 
-def given_proposals(captions: Sequence[str], edits: Sequence[Edit]) -> list[tuple[Kind, Proposal] | None]:
+def given_proposals(captions: Sequence[str], edits: Sequence[Edit]) -> list[tuple[Target, Proposal] | None]:
     """The edit of each caption as a proposal; None where it is not of one verb or one thing."""
     readings = {sentence.caption: CaptionReading(sentence) for sentence in parse(list(dict.fromkeys(captions)))}
     return [_given_proposal(readings[c], edit, shipped_evidence()) for c, edit in zip(captions, edits, strict=True)]
 
 
-def _given_proposal(reading: CaptionReading, edit: Edit, evidence: Evidence) -> tuple[Kind, Proposal] | None:
+def _given_proposal(reading: CaptionReading, edit: Edit, evidence: Evidence) -> tuple[Target, Proposal] | None:
     clip_proposals = ClipProposals(ClipReading("", [reading]))
     for verb in replaceable(reading, whole=True):
         words = _words(reading.caption, edit, verb)

@@ -13,14 +13,14 @@ from math import exp, log1p
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast.evidence import Evidence, Gap
 from video_contrast.perturbations.contrast.lexicon import Swap
-from video_contrast.perturbations.contrast.proposal import CaptionReading, Kind
+from video_contrast.perturbations.contrast.proposal import CaptionReading, Target
 from video_contrast.perturbations.contrast.slots import ThingKey, ThingSlot, VerbChoice, VerbSlot
 from video_contrast.perturbations.english.forms import verb_word
 from video_contrast.perturbations.english.lexicon import lines, words_of
 
 # Least probabilities. At the default a set as a whole is to stay twenty points above a released one in the eyes of
 # every reader, with a contrast for as many captions as that allows (docs/measurements/contrasts.md).
-QUALITIES: dict[str, dict[Kind, float]] = {
+QUALITIES: dict[str, dict[Target, float]] = {
     "high": {"verb": 0.8, "object": 0.8},
     "balanced": {"verb": 0.45, "object": 0.35},
     "all": {"verb": 0.3, "object": 0.3},
@@ -87,13 +87,13 @@ def _logistic(logit: float) -> float:
 
 
 @cache
-def load_judge(kind: Kind) -> Judge:
+def load_judge(kind: Target) -> Judge:
     """The judge of verb or object edits that the package ships."""
     rows = [line.split("\t") for line in lines("video_contrast.perturbations.contrast", "judge.tsv")[1:]]
     return Judge({name: (float(natural), float(false)) for of, name, natural, false in rows if of == kind})
 
 
-def threshold(quality: str | float, kind: Kind) -> float:
+def threshold(quality: str | float, kind: Target) -> float:
     """The least probability of a quality for a kind of edit: "high", "balanced", "all", or a number between 0 and 1.
 
     Raises UsageError: it is neither.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from video_contrast.perturbations.contrast.edit import Edit
 from video_contrast.perturbations.contrast.generate import given_proposals
 from video_contrast.perturbations.contrast.judge import INTERCEPT, PUTS_IN, REPLACES, Judge, load_judge
-from video_contrast.perturbations.contrast.proposal import Features, Kind
+from video_contrast.perturbations.contrast.proposal import Features, Target
 
 _SHIPPED = 50.0  # precision of the prior of shipped weights: 1 / `STRENGTH` of benchmarks/judge.py
 _OWN = 1.0  # of the intercept, which says how strict a reader is, and of words that are put in
@@ -29,12 +29,12 @@ class ContrastVote(NamedTuple):
     surely_false: bool | None  # if it is natural
 
 
-def trained_judges(votes: Sequence[ContrastVote]) -> dict[Kind, Judge]:
+def trained_judges(votes: Sequence[ContrastVote]) -> dict[Target, Judge]:
     """The judge of each kind of contrast on which there are votes, trained further by them.
 
     Votes on anything but one verb or one thing are left aside.
     """
-    of_kind: dict[Kind, list[tuple[Features, ContrastVote]]] = {}
+    of_kind: dict[Target, list[tuple[Features, ContrastVote]]] = {}
     proposals = given_proposals([vote.caption for vote in votes], [vote.edit for vote in votes])
     for vote, kind_and_proposal in zip(votes, proposals, strict=True):
         if kind_and_proposal is not None:

@@ -14,7 +14,7 @@ from video_contrast.perturbations.contrast.slots import ThingSlot, VerbSlot, thi
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.forms import replaced
 
-Kind = Literal["verb", "object"]
+Target = Literal["verb", "object"]
 GENERATOR = "lexicon"
 OTHER_FORM = "another form or part of speech"
 Slot = VerbSlot | ThingSlot

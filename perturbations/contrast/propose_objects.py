@@ -126,7 +126,7 @@ def _score_nouns(evidence: Evidence, key: ThingKey) -> tuple[np.ndarray, list[st
 
 def _said_here(evidence: Evidence, key: ThingKey) -> list[tuple[str, float]]:
     """Nouns of classes near to a thing's that captions say in its frame, with how usual each is."""
-    near = set(evidence.siblings(key.category))
+    near = set(evidence.neighbour_classes(key.category))
     common = [(noun, n) for noun, n in evidence.said_here(key).items() if n >= _MIN_VIDEOS]
     return [(noun, min(n, 20) ** 0.5 / 3) for noun, n in common if evidence.category(noun) in near]
 

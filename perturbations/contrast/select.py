@@ -24,7 +24,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.perturbations.contrast.proposal import Kind, Proposal
+from video_contrast.perturbations.contrast.proposal import Proposal, Target
 from video_contrast.seeds import stream
 
 SWEEPS = 10
@@ -77,7 +77,7 @@ class RatedProposals(NamedTuple):
 
 
 def select(
-    proposals: Mapping[str, Sequence[Proposal]], *, seed: int = 0, kind: Kind = "verb"
+    proposals: Mapping[str, Sequence[Proposal]], *, seed: int = 0, kind: Target = "verb"
 ) -> tuple[dict[str, Proposal], list[str]]:
     """One proposal of each clip that has any.
 
@@ -87,7 +87,9 @@ def select(
     """
     runs, names = defaultdict[Run, int](in_order().__next__), defaultdict[Name, int](in_order().__next__)
     rated_proposals = _as_numbers(proposals, seed, kind, runs.__getitem__, names.__getitem__)
-    balance = _Balance(np.array([int(run[0]) for run in runs], dtype=np.int8), len(names), _least([rated_proposals]))
+    balance = _EvenedChoices(
+        np.array([int(run[0]) for run in runs], dtype=np.int8), len(names), _least([rated_proposals])
+    )
     rows = np.full(len(rated_proposals.ids), -1)
     for _ in range(SWEEPS):
         balance.sweep(rated_proposals, rows)
@@ -97,7 +99,7 @@ def select(
     return choices, [clip for clip, own in proposals.items() if own and clip not in choices]
 
 
-def rate(proposals: Mapping[str, Sequence[Proposal]], *, seed: int, kind: Kind) -> RatedProposals:
+def rate(proposals: Mapping[str, Sequence[Proposal]], *, seed: int, kind: Target) -> RatedProposals:
     """The proposals of a block of a set for `select_in_blocks`; arguments as of `select`.
 
     Runs and names have the same numbers in all blocks; a few that are not the same share one.
@@ -112,7 +114,7 @@ def select_in_blocks(load: Callable[[int], RatedProposals], count: int) -> list[
     proposals of a block. `count`: blocks.
     """
     least = _least(map(load, range(count)))
-    balance = _Balance(np.repeat(np.arange(_FAMILIES, dtype=np.int8), _SLOTS), _SLOTS, least)
+    balance = _EvenedChoices(np.repeat(np.arange(_FAMILIES, dtype=np.int8), _SLOTS), _SLOTS, least)
     rows: list[NDArray[np.int64]] = []
     choices: list[dict[str, int]] = []
     for sweep in range(SWEEPS):
@@ -148,7 +150,7 @@ def _varied_places(proposals: Sequence[Proposal]) -> list[int]:
     return places
 
 
-class _Balance:
+class _EvenedChoices:
     """Sums over the chosen proposals, and what one more would add.
 
     `families`: of each run's number. `names`: how many there are. `least`: what an item must add not to be left out.
@@ -261,7 +263,7 @@ def _slot_of_name(name: Name) -> int:
 def _as_numbers(
     proposals: Mapping[str, Sequence[Proposal]],
     seed: int,
-    kind: Kind,
+    kind: Target,
     number_of_run: Callable[[Run], int],
     number_of_name: Callable[[Name], int],
 ) -> RatedProposals:

@@ -20,7 +20,7 @@ from video_contrast.reports.runs import ConfigRun
 from video_contrast.reports.why_differ.evidence import ItemEvidence, Side, candidate_places, common, pairs_of
 from video_contrast.reports.why_differ.stages import StageResult, compare, first_different
 from video_contrast.storage.run_figures import ACCURACY, MAIN, Score
-from video_contrast.storage.run_records import SimilarityMatrix
+from video_contrast.storage.run_file_fields import SimilarityMatrix
 
 Results = Sequence[StageResult]  # of `compare`
 UPSTREAM = ("frames", "pixels", "prompt", "model", "joining", "scores")  # what scores depend on

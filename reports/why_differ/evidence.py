@@ -20,7 +20,7 @@ from video_contrast.reports.runs import hit, load_runs
 from video_contrast.storage import RunFolder
 from video_contrast.storage.certificates import read_certificate
 from video_contrast.storage.run_figures import ACCURACY
-from video_contrast.storage.run_records import Numbers, SimilarityMatrix
+from video_contrast.storage.run_file_fields import Numbers, SimilarityMatrix
 
 CERTIFICATE = "certificate"  # the key by which a certificate is known: its version
 

@@ -30,7 +30,7 @@ from video_contrast.runner.kinds.base import Encoder, product, unit_rows
 from video_contrast.runner.kinds.generated import GeneratedScorer
 from video_contrast.runner.kinds.generative import GenerativeScorer
 from video_contrast.runner.kinds.loading import IMAGENET, OPENAI
-from video_contrast.runner.kinds.recipes import recipe_of
+from video_contrast.runner.kinds.model_recipes import recipe_of
 from video_contrast.runner.plan import make_plan
 from video_contrast.runner.process_share import Run
 from video_contrast.runner.sets import load_set

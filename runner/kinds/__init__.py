@@ -8,7 +8,7 @@ from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import read_json
 from video_contrast.options import checked
 from video_contrast.runner.kinds.base import KINDS, ClipFrames, DualEncoder, Kind, KindOptions, ModelSource, kind
-from video_contrast.runner.kinds.recipes import generative_types
+from video_contrast.runner.kinds.model_recipes import generative_types
 
 __all__ = ["ClipFrames", "DualEncoder", "Kind", "all_kinds", "choose", "kind", "options_for"]
 

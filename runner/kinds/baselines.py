@@ -76,7 +76,7 @@ class Blind(TextScorer):
         unique = tuple(self.texts or sorted(set(texts)))
         if unique not in self.of_texts:  # conditions that differ in the video alone share their texts
             fold = blind_models.folds_of(unique, min(5, len(unique)), 0)
-            trigrams = blind_models.BLIND_MODELS["trigrams"].fit
+            trigrams = blind_models.BLIND_MODELS["language_model"].fit
             scores = blind_models.cross_fitted([[text] for text in unique], fold, trigrams)
             self.of_texts[unique] = {text: float(score[0]) for text, score in zip(unique, scores, strict=True)}
         row = [self.of_texts[unique][text] for text in texts]

@@ -13,7 +13,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames
 from video_contrast.runner.kinds.loading import Tensors, images_of, metadata_of, on_device, takes_rate, tokenizer_of
-from video_contrast.runner.kinds.recipes import OwnerFrames
+from video_contrast.runner.kinds.model_recipes import OwnerFrames
 from video_contrast.untyped import Processor, Tokenizer, TorchModel
 
 SWITCH = "enable_thinking"  # the name that templates give it

@@ -24,7 +24,7 @@ from video_contrast.question_text import Question
 from video_contrast.runner.kinds import loading, prompts
 from video_contrast.runner.kinds.base import AskedScorer, ClipFrames, LoadOptions, ModelSource, ScoreResult, kind
 from video_contrast.runner.kinds.chat_prompts import ChatPrompts, FramesAs, broken_up, control_tokens
-from video_contrast.runner.kinds.recipes import types_in
+from video_contrast.runner.kinds.model_recipes import types_in
 from video_contrast.untyped import Processor, Tensor, Tokenizer, TorchModel
 from video_contrast.video import write_video
 

@@ -33,7 +33,7 @@ from video_contrast.runner.kinds import prompts
 from video_contrast.runner.kinds.base import AskedScorer, ClipFrames, LoadOptions, ModelSource, ScoreResult, kind
 from video_contrast.runner.kinds.chat_prompts import ChatPrompts, Prompt, continuations
 from video_contrast.runner.kinds.loading import Tensors, load_model, load_processor, times_in_prompt
-from video_contrast.runner.kinds.recipes import OwnerFrames, recipe_of, types_in
+from video_contrast.runner.kinds.model_recipes import OwnerFrames, recipe_of, types_in
 from video_contrast.untyped import Cache, Processor, Tensor, TorchModel
 
 T = TypeVar("T")

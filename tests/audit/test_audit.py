@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from video_contrast.audit import blind_audit
-from video_contrast.audit.blind_audit import audit, audited_items, refine, strongest_first
+from video_contrast.audit import refined_cut
+from video_contrast.audit.blind_audit import audit, audited_items, strongest_first
 from video_contrast.audit.blind_models import TrigramModel, blind_scores, cross_fitted, fit_ngrams, folds_of
+from video_contrast.audit.refined_cut import refine
 from video_contrast.audit.xray import audit_set
 from video_contrast.builders import build
 from video_contrast.cli import main
@@ -83,12 +84,12 @@ def test_blind_scores_of_a_set_are_those_of_its_audit():
     rows = pairs(300, lambda s, v, p, rng: f"the {s} wobbles near {p}")
     items = audited_items(rows)
     texts, clusters = [item.texts for item in items], [item.cluster for item in items]
-    scores = blind_scores(texts, clusters, "classifier")
+    scores = blind_scores(texts, clusters, "blind")
     found = audit(rows)
     assert np.mean([s.argmax() == 0 for s in scores]) == pytest.approx(found["blind"]["accuracy"], abs=1e-4)
     accuracies = [scorer["accuracy"] for _, scorer in strongest_first(found)]
     assert accuracies[0] == max(accuracies) > 0.97
-    turned = blind_scores(texts, clusters, "classifier", scored=[row["candidates"] for row in rows])
+    turned = blind_scores(texts, clusters, "blind", scored=[row["candidates"] for row in rows])
     for row, given, mine in zip(rows, turned, scores, strict=True):
         assert given[row["label"]] == mine[0] and given[1 - row["label"]] == mine[1]
 
@@ -170,7 +171,7 @@ def test_refinement_makes_both_blind_scores_symmetric():
 
 
 def test_refinement_keeps_almost_all_of_a_set_without_a_cue(monkeypatch):
-    monkeypatch.setattr(blind_audit, "GRID", 2)
+    monkeypatch.setattr(refined_cut, "GRID", 2)
     rows = pairs(400, other_verb)
     kept, facts = refine(rows)
     assert len(kept) > 0.75 * len(rows) and facts["items_after"] == len(kept)

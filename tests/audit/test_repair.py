@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from own_captions import CAPTIONS
 
-from video_contrast.audit.even_choice import DistractorPlace, NewDistractor, choose
+from video_contrast.audit.distractor_choice import DistractorPlace, NewDistractor, choose
 from video_contrast.audit.new_distractors import DistractorEdits
 from video_contrast.audit.repair import repair
 from video_contrast.audit.xray import xray
@@ -212,7 +212,7 @@ def test_errata_applied_to_the_authors_file_give_the_repaired_set_byte_for_byte(
     assert main(["repair", str(file), "--apply", str(tmp_path / "set/errata.json"), "--output", str(out), "-q"]) == 0
     assert out.read_bytes() == (tmp_path / "set/authors" / name).read_bytes() != file.read_bytes()
     rows = datasets.load_dataset(str(tmp_path / "set"), "repaired", split="test")
-    from video_contrast.reports.xray_sources import open_sources
+    from video_contrast.reports.xray_input import open_sources
 
     [source] = open_sources(str(out))
     read = source.splits["test"]

@@ -14,7 +14,7 @@ from video_contrast.audit.language_model import LanguageModel, exchangeability
 from video_contrast.audit.model_answers import ModelAnswers
 from video_contrast.audit.xray import certificate, certificate_text, xray
 from video_contrast.cli import main
-from video_contrast.reports.xray_sources import mark_nearest
+from video_contrast.reports.xray_input import mark_nearest
 from video_contrast.rows import multiple_choice_row
 from video_contrast.storage import SetFolder
 
@@ -133,7 +133,7 @@ def test_a_large_set_weakens_no_blind_model():
     for n in range(4800):
         texts = [" ".join(rng.choice(WORDS, 4)) + f" {mark}{n // 3}" for mark in ("good", "bad")]
         items.append(texts)
-    scores = blind_scores(items, [f"v{n}" for n in range(4800)], "classifier")
+    scores = blind_scores(items, [f"v{n}" for n in range(4800)], "blind")
     assert wins(scores).mean() > 0.75
 
 

@@ -126,7 +126,7 @@ def test_a_pronoun_that_belongs_to_another_person_of_the_gender_stays_with_them(
 
 def test_pronouns_of_the_other_gender_stay():
     edit = gender.swap("a man hands her the keys of his car", _rng())
-    assert edit.text == "a woman hands her the keys of her car" and edit.also == (("his", "her"),)
+    assert edit.text == "a woman hands her the keys of her car" and edit.following_replacements == (("his", "her"),)
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_swaps_keep_gender_use_no_name_of_the_caption_and_are_consistent(caption
     if edit is None:
         return
     assert edit.old == present[0] and edit.new not in present
-    pairs = dict([(edit.old, edit.new), *edit.also])
+    pairs = dict([(edit.old, edit.new), *edit.following_replacements])
     assert all(CAST[old] == CAST[new] and new not in present for old, new in pairs.items())
     assert len(set(pairs.values())) == len(pairs)
     rebuilt = re.sub(r"Ms\. Griggs|Jenko\b|Schmidt|Zach|Eric|Molly", lambda m: pairs.get(m.group(), m.group()), caption)

@@ -240,7 +240,7 @@ def test_judged_items_come_out_as_a_set_and_as_the_human_line(made: Path, tmp_pa
     record_in_card(root, "random_mc", judged(rows, desk.votes.done()))
     assert "1 person judged 4 items: single answers right in 75.0 %" in (root / "README.md").read_text()
     assert "on which one judge chose the true caption" in (tmp_path / "valid" / "README.md").read_text()
-    from video_contrast.reports.reference import human
+    from video_contrast.reports.human_and_published import human
     from video_contrast.reports.runs import SetKey
 
     assert human(SetKey(str(root), "random_mc", "test", "")) == 75.0

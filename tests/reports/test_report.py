@@ -19,7 +19,7 @@ from video_contrast import build, score
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, write_json
-from video_contrast.reports import reference, sets, write, write_report
+from video_contrast.reports import human_and_published, sets, write, write_report
 from video_contrast.reports.finding import finding
 from video_contrast.reports.reproduce import published
 from video_contrast.reports.runs import ConfigRun, SetKey, hit, load_runs
@@ -278,8 +278,8 @@ def test_the_papers_figures_stand_beside_runs_on_their_data_and_only_there(page:
 def test_people_are_drawn_where_a_paper_measured_them(
     monkeypatch: pytest.MonkeyPatch, builder: str, config: str, accuracy: float | None
 ) -> None:
-    monkeypatch.setattr(reference, "set_record", lambda dataset: {"builder": builder})
-    assert reference.human(SetKey("somewhere", config, "test", "")) == accuracy
+    monkeypatch.setattr(human_and_published, "set_record", lambda dataset: {"builder": builder})
+    assert human_and_published.human(SetKey("somewhere", config, "test", "")) == accuracy
 
 
 def test_the_first_sentence_tells_the_finding(world: Path, page: str) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_figures import ACCURACY, MAIN, FigureKey, RunFigure, RunNumbers, against
-from video_contrast.storage.run_records import ConfigMetrics, RunMetrics
+from video_contrast.storage.run_file_fields import ConfigMetrics, RunMetrics
 
 CONDITIONS = {"visual:jumble@1": 1.4, "visual:jumble@5": 0.4, "text:keyboard": 1.0}
 

@@ -7,7 +7,7 @@ import pytest
 from video_contrast.errors import UsageError
 from video_contrast.runner.kinds import choose
 from video_contrast.runner.kinds.base import ModelSource
-from video_contrast.runner.kinds.recipes import all_recipes, generative_types, types_in
+from video_contrast.runner.kinds.model_recipes import all_recipes, generative_types, types_in
 from video_contrast.runner.self_test import check_recipe
 
 

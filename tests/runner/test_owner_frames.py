@@ -12,7 +12,7 @@ from video_contrast.cli import main
 from video_contrast.errors import UsageError
 from video_contrast.runner.kinds import all_kinds
 from video_contrast.runner.kinds.base import ModelSource
-from video_contrast.runner.kinds.recipes import all_recipes
+from video_contrast.runner.kinds.model_recipes import all_recipes
 from video_contrast.runner.options import ScoreOptions
 from video_contrast.runner.score_call import _owners_options, _sampling
 from video_contrast.runner.views import Sampling

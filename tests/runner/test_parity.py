@@ -1,6 +1,6 @@
 """Parity with model cards: the card's own lines of code, on the same checkpoint, give the same scores to 1e-5.
 
-The lines are those of the pages that `runner/kinds/recipes` names, with the tiny checkpoint's folder as the model.
+The lines are those of the pages that `runner/kinds/model_recipes` names, with the tiny checkpoint's folder for a model.
 """
 
 from pathlib import Path

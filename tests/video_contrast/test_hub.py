@@ -10,7 +10,7 @@ from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.errors import VideoContrastError
 from video_contrast.metrics.shift import perplexity
 from video_contrast.pretrained import MissingCheckpoint, load
-from video_contrast.reports.xray_sources import open_sources
+from video_contrast.reports.xray_input import open_sources
 
 
 def test_without_a_network_what_is_missing_is_said_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

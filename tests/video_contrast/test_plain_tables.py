@@ -11,7 +11,7 @@ import pytest
 
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.reports.xray_sources import open_sources
+from video_contrast.reports.xray_input import open_sources
 from video_contrast.storage import open_run, open_set
 from video_contrast.storage.plain_table import plain_table
 from video_contrast.storage.set_folder import FileSet

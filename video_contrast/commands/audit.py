@@ -32,7 +32,7 @@ def audit(
     """
     from video_contrast.audit.xray import audit_set, config_audit, xray
     from video_contrast.hub_cards import write_card
-    from video_contrast.reports.xray_sources import open_sources
+    from video_contrast.reports.xray_input import open_sources
     from video_contrast.storage import SetFolder
 
     names, model = names_in(configs, config), loaded_language_model(language_model, device)

@@ -9,7 +9,7 @@ from video_contrast.console import AsJson, is_quiet, print_json, say
 from video_contrast.errors import UsageError
 from video_contrast.files import write_bytes
 from video_contrast.options import Seed, names_in
-from video_contrast.reports.xray_sources import Against
+from video_contrast.reports.xray_input import Against
 from video_contrast.storage.table_columns import TableColumns
 
 
@@ -37,8 +37,8 @@ def repair(
     from video_contrast.audit.new_distractors import KINDS, DistractorEdits
     from video_contrast.builders.assembly.word_contrasts import WordProposals
     from video_contrast.reports.repair import write_repair
-    from video_contrast.reports.xray import side_by_side
-    from video_contrast.reports.xray_sources import open_sources
+    from video_contrast.reports.xray_input import open_sources
+    from video_contrast.reports.xray_page import side_by_side
     from video_contrast.storage.errata import corrected, read_errata
 
     path = Path(what).expanduser()

@@ -9,7 +9,7 @@ from video_contrast.commands.command import command
 from video_contrast.console import AsJson, is_quiet, print_json
 from video_contrast.errors import unknown_name
 from video_contrast.options import POSITIVE, Configs, Device, Range, Seed, names_in
-from video_contrast.reports.xray_sources import Against, XraySource
+from video_contrast.reports.xray_input import Against, XraySource
 from video_contrast.storage.table_columns import TableColumns
 
 _NOT_CUT = ("common_position", "large_language_model")  # blind models that refinement does not cut by
@@ -41,8 +41,8 @@ def xray(
     """
     from video_contrast.audit.xray import xray as xrayed
     from video_contrast.commands.audit import loaded_language_model
-    from video_contrast.reports.xray import screen, side_by_side, write_xray
-    from video_contrast.reports.xray_sources import answers_of, open_sources
+    from video_contrast.reports.xray_input import answers_of, open_sources
+    from video_contrast.reports.xray_page import screen, side_by_side, write_xray
 
     model = loaded_language_model(language_model, device)
     count = _tokens(tokenizer, token_limit)
@@ -91,9 +91,10 @@ def _refined(source: XraySource, record: XrayRecord, output: Path, seed: int) ->
 
     The place of the key is not among them: shuffling the candidates mends it, leaving items out does not.
     """
-    from video_contrast.audit.blind_audit import audit, in_percent, refine, strongest_first, whole_groups
+    from video_contrast.audit.blind_audit import audit, in_percent, strongest_first, whole_groups
+    from video_contrast.audit.refined_cut import refine
     from video_contrast.hub_cards import write_card
-    from video_contrast.reports.xray import file_name
+    from video_contrast.reports.xray_page import file_name
     from video_contrast.storage import SetDraft
 
     splits, facts = {}, {}

@@ -8,7 +8,7 @@ from pathlib import Path
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, cache_dir, read_json, write_text
 from video_contrast.golden import CERTIFICATES
-from video_contrast.storage.run_records import RunRecord
+from video_contrast.storage.run_file_fields import RunRecord
 
 VERSION = 1
 LARGEST = 1 << 20  # bytes of a certificate that is fetched

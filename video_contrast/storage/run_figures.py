@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from video_contrast.rows import Layout
-from video_contrast.storage.run_records import ConfigMetrics, Numbers
+from video_contrast.storage.run_file_fields import ConfigMetrics, Numbers
 
 MANY_UNPARSEABLE = 0.02  # of the items: a figure over more is marked
 WAYS = {"t2v": "text to video", "v2t": "video to text"}

@@ -32,7 +32,7 @@ from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import Json, JsonObject, atomic_path, read_json, write_json, write_text
 from video_contrast.rows import Layout
 from video_contrast.sealed_files import sealed_line, sealed_records
-from video_contrast.storage.run_records import (
+from video_contrast.storage.run_file_fields import (
     BestMatches,
     Numbers,
     RunMetrics,

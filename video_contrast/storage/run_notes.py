@@ -6,7 +6,7 @@ from typing import Any
 from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json
-from video_contrast.storage.run_records import RunRecord
+from video_contrast.storage.run_file_fields import RunRecord
 
 WITH_ITS_GROUP = "left out with its group"  # of an edited clip: the reason is another clip's
 UNSEEN = "unseen at this sampling"  # how the reasons begin of edits that too few frames are sampled to show

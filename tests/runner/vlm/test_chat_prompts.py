@@ -14,7 +14,7 @@ from video_contrast.question_text import Question
 from video_contrast.runner.kinds.base import ClipFrames
 from video_contrast.runner.kinds.chat_prompts import ChatPrompts
 from video_contrast.runner.kinds.generative import GenerativeScorer, ScoringOptions
-from video_contrast.runner.kinds.recipes import all_recipes
+from video_contrast.runner.kinds.model_recipes import all_recipes
 
 TIMES = (2.5, 7.0, 12.5, 17.0)
 CLIP = ClipFrames(np.random.default_rng(0).integers(0, 255, (4, 60, 80, 3), dtype=np.uint8), TIMES)

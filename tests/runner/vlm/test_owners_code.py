@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from transformers.video_utils import VideoMetadata
 
-from video_contrast.runner.kinds.recipes import all_recipes
+from video_contrast.runner.kinds.model_recipes import all_recipes
 from video_contrast.runner.views import Sampling
 from video_contrast.video.sampling import sampled_frames
 

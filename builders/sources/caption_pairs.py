@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple
 from video_contrast.builders.assembly.captioned_clip import MAY_BE_TRUE, CaptionedClip, normal, warn_of_doubtful
 from video_contrast.builders.assembly.multiple_choice import KIND, contrasts_only_row, kind_of
 from video_contrast.builders.registry import BuiltSet, about, builder
-from video_contrast.builders.sources.caption_table import Span, TableRow, VideoTable, check_split
+from video_contrast.builders.sources.caption_table import PlacedRow, Span, VideoTable, check_split
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.perturbations.contrast.edit import difference
@@ -59,7 +59,7 @@ def _read_pairs(
     negative may be true (`may_be_true`).
     """
     by_split: dict[str | None, tuple[list[_Pair], Counter[str]]] = {}
-    first: TableRow | None = None
+    first: PlacedRow | None = None
     of_clip: Counter[str] = Counter()
     spans: dict[str, tuple[Span, str | None, str]] = {}
     built_texts: set[tuple[str, str, str]] = set()

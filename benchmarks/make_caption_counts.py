@@ -1,6 +1,6 @@
 """Makes the counts that the package ships: captions of MSR-VTT's training split and of YouCook2's.
 
-    python benchmarks/caption_counts.py DATA OUTPUT [--hold-out N] [--cache parses.sqlite] [--processes N]
+    python benchmarks/make_caption_counts.py DATA OUTPUT [--hold-out N] [--cache parses.sqlite] [--processes N]
 
 DATA holds msrvtt/train_val_videodatainfo.json and youcook2/captioning_train.json. Nothing of a validation or test split
 is read. No caption is kept: only what several videos say. `--hold-out N` leaves out every N-th training video: the
