@@ -1,4 +1,4 @@
-"""What a set gives away without its videos, and what else is wrong with it; needs rows only.
+"""The audit of a set: the answers that it gives away without its videos, and its other faults; needs rows only.
 
 xray.py, records.py    all of it in one record, key by key, also of a set on disk, and its short form for a card
 blind_models.py, language_model.py    models that never see a video

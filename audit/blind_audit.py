@@ -39,7 +39,7 @@ class AuditedItem:
 
 @dataclass(frozen=True)
 class BlindResult:
-    """What a blind model says of every item."""
+    """The scores of one blind model for every item."""
 
     key: ScorerKey  # in an audit's record
     scorer: str  # what the model is

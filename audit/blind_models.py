@@ -122,7 +122,7 @@ def fit_ngrams(items: Items) -> TextScorer:
         return lambda unknown: np.zeros(len(unknown))
 
     def vectors(of: Sequence[str]) -> "sparse.csr_matrix":
-        """Which n-grams stand in each text, and two columns of its length."""
+        """The n-grams of each text, a column each, and two columns of its length."""
         return sparse.hstack([bag.transform(of), [[len(t.split()) / 10, len(t) / 50] for t in of]], format="csr")
 
     model = LogisticRegression(C=1.0, solver="newton-cg", tol=1e-3)  # a fifth of the time of liblinear on large sets

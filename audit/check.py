@@ -26,7 +26,7 @@ _Span = tuple[float | None, float | None]  # start and end in seconds
 
 
 class VideoFacts(TypedDict, total=False):
-    """What is known of a video file; of one that is no video only its size and sha256."""
+    """The facts of a video file; of one that is no video only its size and sha256."""
 
     bytes: int
     sha256: str
@@ -67,7 +67,7 @@ class Checked:
 
 @dataclass(frozen=True, kw_only=True)
 class CheckOptions(TableColumns):
-    """What of a set is checked, and how."""
+    """The parts of a set that are checked, and how."""
 
     PANEL: ClassVar[str] = ""
     video_root: VideoRoot = None

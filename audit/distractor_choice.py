@@ -56,7 +56,7 @@ class DistractorPlace:
 
 
 def changes(true: str, text: str, question: str = "") -> Changes:
-    """What stands oftener (above 0) or less often in a distractor than in the true candidate.
+    """The runs and lengths that stand oftener (above 0) or less often in a distractor than in the true candidate.
 
     >>> sorted(name for name, n in changes("a man runs", "a man sits").items() if n > 0 and name[0] == "1")
     ['1 sits']

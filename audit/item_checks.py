@@ -1,4 +1,4 @@
-"""What the items of a set give away or get wrong by themselves: places of the key, copies, leaks, texts too long.
+"""The faults that items show by themselves: uneven places of the key, copies, leaks, texts too long.
 
 Every finding is a count with its first examples, so that a reader can look at them.
 """
@@ -49,7 +49,7 @@ def finding(examples: Iterable[str]) -> Finding:
 
 
 def position_facts(rows: Rows) -> Facts:
-    """Where the true candidates stand, over items with the most frequent number of candidates."""
+    """The places of the true candidates, over items with the most frequent number of candidates."""
     from scipy.stats import chisquare
 
     size = Counter(len(row["candidates"]) for row in rows).most_common(1)[0][0]
@@ -125,7 +125,7 @@ def copy_facts(rows: Rows) -> dict[str, Finding]:
 
 
 def leak_facts(splits: Mapping[str, Rows]) -> dict[str, Finding]:
-    """What stands in more than one split; empty where there is one."""
+    """The videos and captions that stand in more than one split; empty where there is one."""
     if len(splits) < 2:
         return {}
     captions = _in_several(splits, lambda row: plain(_true(row)))
@@ -145,7 +145,7 @@ def _true(row: MultipleChoiceRow) -> str:
 
 
 def clip_of(row: MultipleChoiceRow) -> tuple[object, ...]:
-    """What rows of one clip have in common."""
+    """The key of a row's clip: equal for rows of one clip."""
     return row["video_path"], row["start"], row["end"], *map(str, row.get("segments") or ())
 
 

@@ -1,4 +1,4 @@
-"""What models' scores say of a set: how much a blind model explains of them, and where they contradict the key."""
+"""Models' scores as evidence on a set: how much of them a blind model explains, and where they contradict the key."""
 
 import math
 from collections import Counter

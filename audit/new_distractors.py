@@ -80,7 +80,7 @@ class _ParsedSplit:
 
 @dataclass(frozen=True)
 class DistractorEdits:
-    """Which edits of captions are distractors."""
+    """The edits of captions that may be distractors."""
 
     kinds: Sequence[str] = KINDS  # of `KINDS`
     quality: str | float = 0.5  # least probability that a reader finds one of a verb or thing natural and surely false
@@ -237,7 +237,7 @@ def _word_fits(
     pooled: Sequence[_Answer],
     costs: Mapping[str, float],
 ) -> NDArray[np.float64]:
-    """What the words of answers cost: float64[questions, pooled].
+    """The costs of answers by their words: float64[questions, pooled].
 
     `topics`: words of which the questions about the same video speak. `own`: the true answers.
     """
@@ -261,7 +261,7 @@ def _word_fits(
 
 
 def _parsed_question(sentence: Sentence) -> _Question:
-    """What a question asks, and of whom.
+    """The parts of a question: its sort, the verb or adjective asked about, and its subject.
 
     >>> from video_contrast.perturbations.english import parse
     >>> asked = parse(["what did the dog do", "how is he holding it", "why is there a box", "how many are there"])
@@ -283,7 +283,7 @@ def _parsed_question(sentence: Sentence) -> _Question:
 
 
 def _question_subject(sentence: Sentence, root: int) -> tuple[str, set[int]]:
-    """What the subject of a question names, and the words that name it; without one, persons and animals count."""
+    """The kind of a question's subject, and the words that name it; without one, persons and animals count."""
     words = sentence.words
     subjects = sentence.children_with(root, "nsubj", "nsubjpass")
     near = {n for at in subjects for n in (at, *sentence.children_with(at, "compound", "nmod"))}

@@ -1,4 +1,4 @@
-"""What an audit and an X-ray say of a set; all of it is JSON-able and stands in `set.json` or `xray.json`.
+"""The records of an audit and of an X-ray; all of them are JSON-able and stand in `set.json` or `xray.json`.
 
 None stands for what was not given, or where a set is too small to tell. Keys of smaller objects stand in the comments.
 """
@@ -52,7 +52,7 @@ class NamedScorer(ScorerFacts):
 
 
 class BlindFacts(TypedDict):
-    """What is won without the video."""
+    """The accuracy of models that do not see the video."""
 
     chance: float
     against: list[str]
@@ -127,7 +127,7 @@ class XrayRecord(TypedDict):
 
 
 class ConfigAudit(AuditFacts):
-    """What `set.json` says of a config that was audited."""
+    """The record in `set.json` of a config that was audited."""
 
     certificate: NotRequired[Facts]  # of `xray.certificate`
     pairs: NotRequired[Facts]  # as in `XrayRecord`

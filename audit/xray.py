@@ -119,7 +119,7 @@ def certificate(record: XrayRecord) -> Facts:
 
 
 def config_audit(record: XrayRecord) -> ConfigAudit:
-    """What the record of a set says of a config: what is won blind, its certificate, and pairs if it has any."""
+    """The entry of a config in the record of a set: the items won blind, its certificate, and pairs if it has any."""
     audit: ConfigAudit = {**record["blind"]["audit"], "split": record["split"], "certificate": certificate(record)}
     return {**audit, "pairs": record["pairs"]} if record["pairs"] else audit
 
@@ -184,7 +184,7 @@ def tells(items: Sequence[AuditedItem]) -> list[Facts]:
 
 
 def _distinguishing_marks(item: AuditedItem) -> Iterator[tuple[str, float, float]]:
-    """What some candidates of an item have: what it is, whether the true one has it, and the share that has."""
+    """The marks that some candidates of an item have: name, whether the true one has it, and the share that has."""
     ngrams_of = [set(ngrams(text)) for text in item.texts]
     counts = Counter(gram for grams in ngrams_of for gram in grams)
     for gram, count in counts.items():

@@ -87,6 +87,6 @@ def _build_in_blocks(source: BlockSource, output: str | Path, options: Mapping[s
 
 
 def dataset_dir(name: str, **options: object) -> Path:
-    """Where `video_contrast.load_dataset(name, ..., **options)` keeps the set."""
+    """The folder in which `video_contrast.load_dataset(name, ..., **options)` keeps the set."""
     key = digest(name, __version__, *(f"{k}={v}{state_of(v)}" for k, v in sorted(options.items()))).hex()[:12]
     return cache_dir() / "sets" / f"{name}-{key}"

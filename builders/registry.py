@@ -55,7 +55,7 @@ Tables = Mapping[str, Sequence[Row]]  # split -> rows
 
 @dataclass
 class BuiltSet:
-    """What a builder made: its tables, and the JSON-able facts that its card tells.
+    """The result of a builder: its tables, and the JSON-able facts that its card tells.
 
     Every card shows the facts `summary`, `sources`, `licence`, `citations`, `seed` and `options`; those of a config
     are under `configs[config]` (how negatives were made, counts by reason, thresholds, filter models, audit).
@@ -135,7 +135,7 @@ class Cut(NamedTuple):
 
 
 class BlockSource(ABC):
-    """What is built in blocks (`builders.blocks`); picklable, since each block is built by a process of its own."""
+    """A set that is built in blocks (`builders.blocks`); picklable, since each block has a process of its own."""
 
     builder: ClassVar[str]  # its name
     all_configs: ClassVar[Sequence[str]] = ()  # all configs that it has
@@ -160,7 +160,7 @@ class BlockSource(ABC):
         return {}
 
     def propose(self, folder: str, number: int) -> "dict[Target, ProposedContrasts]":
-        """What is proposed for a block, of each kind of `words`."""
+        """The proposals for a block, of each kind of `words`."""
         return {}
 
     @abstractmethod
@@ -221,7 +221,7 @@ def builder(
 
 
 def about(name: str) -> Facts:
-    """What the card of a builder's set says of its source: title, summary, licence, citations (`about.json`)."""
+    """The facts of a builder's source for the card of its set: title, summary, licence, citations (`about.json`)."""
     facts: Facts = read_json(Path(__file__).with_name("about.json"))[name]
     return facts
 

@@ -23,7 +23,7 @@ Rule = TypeVar("Rule", bound=Callable[..., object])
 
 @dataclass(frozen=True)
 class Perturbation:
-    """What text and visual perturbations have in common."""
+    """The fields that text and visual perturbations have in common."""
 
     name: str
     category: str  # of the robustness paper, e.g. "SwapText"

@@ -142,7 +142,7 @@ class TextPerturbation:
 
 
 def _difference(true: str, text: str) -> JsonObject:
-    """What distinguishes `text` from the true candidate, in whole words: the span of an edit record.
+    """The difference between `text` and the true candidate, in whole words: the span of an edit record.
 
     >>> _difference("a girl sings a song", "a girl hums a song")
     {'old': 'sings', 'new': 'hums', 'start': 7, 'end': 11}

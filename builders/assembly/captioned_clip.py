@@ -75,7 +75,7 @@ class CaptionedClip:
 
     @property
     def names(self) -> tuple[str, str, str]:
-        """What a table may call it: its id, its video's id, or its video's file."""
+        """The names by which a table may call it: its id, its video's id, or its video's file."""
         return self.id, self.video_id, self.video_path
 
     def truths(self) -> set[str]:

@@ -306,7 +306,7 @@ class _Contrasting:
         return tables, facts | (checks if has_ticks else config.facts())
 
     def hint(self, name: str) -> str:
-        """What to do where a config has no contrast though there are items that could have had one."""
+        """The advice where a config has no contrast though there are items that could have had one."""
         return "" if self.alone or name == "contrast_mc" else self.plan.contrasts[name].hint
 
     def _contrasts(self, name: str) -> dict[str, ClipContrasts]:

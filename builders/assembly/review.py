@@ -118,7 +118,7 @@ def ticked_contrasts(ticks: Sequence[Tick], clips: Sequence[CaptionedClip], *, s
 
 
 def cards(config: str, clips: Sequence[CaptionedClip], contrasts: ClipContrasts) -> list[Card]:
-    """What the page shows of each clip, for one config."""
+    """The cards that the page shows for one config, one a clip."""
     clip_cards = []
     for clip in clips:
         candidates = contrasts.candidates.get(clip.id, [])[:SHOWN]

@@ -54,7 +54,7 @@ KINDS: dict[Generator, str] = {"lexicon": "verb_lexical", "t5": "verb_lm", "mlm"
 
 @dataclass(kw_only=True)
 class WordProposals:
-    """What proposes verb (or object) contrasts, by what counts they are judged, and how sure they must be."""
+    """The maker of proposals for verb (or object) contrasts: their generator, counts, judge and least probability."""
 
     target: Target = "verb"
     generator: Generator = "lexicon"
@@ -112,7 +112,7 @@ class WordProposals:
 
 
 class Choices(NamedTuple):
-    """What was chosen elsewhere, for a block of a set."""
+    """The contrasts of a block that were chosen over all blocks of a set."""
 
     all_proposals: ProposedContrasts
     contrasts: Mapping[str, Proposal]  # clip id -> its contrast
@@ -176,13 +176,13 @@ class WordContrasts(WordProposals):
         return Choices(all_proposals, choose(all_proposals))
 
     def proposals_of(self, clips: Sequence[CaptionedClip], *, num_proc: int = 1) -> ProposedContrasts:
-        """What is proposed for clips; models on a GPU are run by this process."""
+        """The proposals for clips; models on a GPU are run by this process."""
         _ = self.counts  # read before processes are forked, which share it
         parts = spread(self._of_clips, clips, num_proc=1 if self.on_gpu else num_proc)
         return merged(parts, kind=self.target, quality=self.options.quality, seed=self.options.seed)
 
     def facts(self) -> Facts:
-        """What the card says of the generator."""
+        """The facts of the generator for the card."""
         return {"pipeline": dict(self.record)}
 
     def _of_clips(self, clips: Sequence[CaptionedClip]) -> ProposedContrasts:
@@ -229,7 +229,7 @@ class WordEdits(WordProposals):
         return [list(edits.get(attempt.id, {}).values()) for attempt in attempts], reasons
 
     def facts(self) -> Facts:
-        """What a card says of the generator."""
+        """The facts of the generator for a card."""
         name = GENERATOR if self.model is None else self.model.name
         return {"pipeline": {"generator": name, "quality": self.options.quality, "counts": list(self.counts.sources)}}
 

@@ -129,7 +129,7 @@ class _Build:
         return f"{self.folder}/{name}"
 
     def plan(self) -> Json | None:
-        """What was cut; None where that has not ended."""
+        """The record of the cut; None where that has not ended."""
         system, path = filesystem(self.path("plan.json"))
         return read_json(self.path("plan.json")) if system.exists(path) else None
 
@@ -270,7 +270,7 @@ class _Build:
             self.clear("plan.json", "finish")
 
     def _records(self) -> Iterator[Json]:
-        """What the tasks say of their blocks, in order."""
+        """The records that the tasks left of their blocks, in order."""
         names = [self.path(f"records/{rank:05d}.json") for rank in range(len(self.blocks()))]
         for first in range(0, len(names), _AT_ONCE):
             part = names[first : first + _AT_ONCE]

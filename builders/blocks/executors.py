@@ -36,7 +36,7 @@ _NO_MEMORY = "there was not enough memory (fewer --workers need less)"
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterOptions:
-    """Where the blocks of a large corpus are built."""
+    """The machines on which the blocks of a large corpus are built."""
 
     HIDDEN: ClassVar[frozenset[str]] = frozenset({"workers", "slurm"})  # of few; docs/cluster.md has them
 
@@ -210,7 +210,7 @@ def require_datatrove() -> None:
 
 
 def _fault(folder: str, rank: int) -> str:
-    """Where a task of a stage says why it failed."""
+    """The file in which a task of a stage says why it failed."""
     return f"{folder}/faults/{rank:05d}"
 
 

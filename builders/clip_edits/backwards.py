@@ -53,7 +53,7 @@ def backwards(caption: str) -> Rewritten:
 
 
 def _counterpart(sentence: Sentence, verb: int) -> tuple[list[int], list[str]] | None:
-    """What a verb, with the words that belong to it, becomes: by the table, else by the way of a motion.
+    """The counterpart of a verb with the words that belong to it: by the table, else by the way of a motion.
 
     Returns the places of the words that change, from the verb on, and those that take them ("..." where some stay).
     """

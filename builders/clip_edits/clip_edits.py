@@ -95,7 +95,7 @@ def _use_each(
 
 
 def _partners(kind: EditKind, first: SourceClip, others: Sequence[SourceClip]) -> Iterator[tuple[SourceClip, ...]]:
-    """What a clip may be joined with: clips of other videos of its pool, a few of them, those of its size first.
+    """The clips that a clip may be joined with: a few of other videos of its pool, those of its size first.
 
     Pictures of one size are not scaled, and their frames are the same in all edits.
     """

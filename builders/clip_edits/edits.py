@@ -84,7 +84,7 @@ def mirrored(caption: str) -> Rewritten:
 
 
 def _clauses(caption: str) -> set[str]:
-    """What a caption says, whatever stands first: two things on two sides are the same things the other way round."""
+    """The clauses of a caption, in no order: two things on two sides are the same things the other way round."""
     parts = re.split(r"\s*(?:,|;|\band\b|\bwhile\b)\s*", caption.lower().rstrip(" .!"))
     return {" ".join(re.sub(r"\b(?:an?|the|one|another|other)\b", " ", part).split()) for part in parts}
 

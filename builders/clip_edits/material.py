@@ -1,4 +1,4 @@
-"""What edits are made of: a captioned clip with its times, and how groups of edited clips are described.
+"""The material of edits: a captioned clip with its times, and how groups of edited clips are described.
 
 How much a clip moves, and whether it looks different played backwards, is measured by optical flow (OpenCV): motion to
 and fro (shaking, stirring) adds up to nothing over a clip; what goes one way does not. The share of all motion that is
@@ -30,7 +30,7 @@ STILL = 0.1  # grey levels that a pixel changes by on average from frame to fram
 
 @dataclass(frozen=True)
 class Motion:
-    """What was measured."""
+    """The motion that was measured in a clip."""
 
     amount: float  # grey levels that a pixel changes by from one of the sampled frames to the next, on average
     asymmetry: float  # 0 (looks the same backwards, as far as this tells) to 1

@@ -353,7 +353,7 @@ def mostly_unchanged(checks: Facts) -> bool:
 
 
 def _checks(name: str, before: Sequence[str], after: Sequence[str], options: PerturbationOptions) -> Facts:
-    """What made the texts (rules or checkpoints with their revisions, the parser, the data), and what it changed."""
+    """The maker of the texts (rules or checkpoints with revisions, the parser, the data), and the changes it made."""
     spec = TEXT[name]
     made_by = produced_by(name, (options.text_models() or {}).get(name)) if spec.batched else "rules"
     checks: Facts = {"made by": made_by}

@@ -35,7 +35,7 @@ SETTING_PHRASES = {"grass": "on the grass", "sand": "on the sand", "snow": "in t
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a caption says. What it leaves out is None."""
+    """The claim of a caption, None for whatever it leaves out."""
 
     subject: Figure  # kind and colour; the kind "guy" stands for any male
     action: str  # one of `ACTIONS`
@@ -83,7 +83,7 @@ def noun_phrase(figure: Figure, names: bool = False) -> str:
 
 
 def read(caption: str) -> Claim:
-    """What a caption claims. Raises ValueError: it is not in the language of the shapes world.
+    """The claim of a caption. Raises ValueError: it is not in the language of the shapes world.
 
     >>> read("Adam shoves a box")
     Claim(subject=Figure(kind='man', colour='red'), action='pushes', other=Figure(kind='box', colour=None), \

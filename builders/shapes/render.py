@@ -52,7 +52,7 @@ def draw(scene: Scene, t: float) -> Frames:
 
 
 def layout(scene: Scene, t: float) -> tuple[tuple[float, ...], tuple[float, float, float] | None]:
-    """Where the subject is at time t (x, y, radius, angle, alpha) and the other (x, y, radius)."""
+    """The places at time t of the subject (x, y, radius, angle, alpha) and of the other (x, y, radius)."""
     u = scene.jitter
     if scene.other is None or scene.side is None:
         return _alone(scene.action, u, t, (0, 0, SIZE, SIZE)), None

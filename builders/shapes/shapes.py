@@ -45,12 +45,12 @@ class SceneClip:
 
     @property
     def cluster(self) -> str:
-        """What the clip shares with its variants."""
+        """The key that the clip shares with its variants."""
         return f"{self.split}-{self.seed}-{self.number:04d}"
 
     @property
     def path(self) -> str:
-        """Where the clip lies in the set's folder."""
+        """The path of the clip in the set's folder."""
         return f"clips/{self.split}-{self.seed}/{self.number:04d}{self.variant}.mp4"
 
     def reversed(self) -> "SceneClip":
@@ -72,7 +72,7 @@ class SceneClip:
         return {"video_id": self.id, "video_path": self.path, "start": None, "end": None}
 
     def meta(self) -> dict[str, str]:
-        """What the clip shows, for the row's `meta`."""
+        """The facts of the clip for the row's `meta`."""
         return {"action": self.scene.action, "subject": self.scene.subject.kind, "setting": self.scene.setting}
 
     def write(self, path: Path) -> None:

@@ -65,7 +65,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What a clip shows."""
+    """The scene that a clip shows."""
 
     subject: Figure  # who acts
     action: str  # one of `ACTIONS`
@@ -84,7 +84,7 @@ class Scene:
         return replace(self, action=MIRROR_ACTION.get(self.action, self.action), side=side)
 
     def key(self) -> tuple[str, ...]:
-        """What the scene shows, without the jitter."""
+        """The scene without its jitter, as words."""
         subject, other = ((f.kind, f.colour or "") if f else ("", "") for f in (self.subject, self.other))
         return (*subject, self.action, self.setting, *other, self.side or "")
 

@@ -67,7 +67,7 @@ class PlacedRow(NamedTuple):
         return texts[0]
 
     def clip_name(self) -> str:
-        """What a row calls its clip, in a column `clip`, `video_id` or `id`."""
+        """The name of a row's clip, in a column `clip`, `video_id` or `id`."""
         return self.text(self.usual(None, ("clip", "video_id", "id")), "a column clip, video_id or id")
 
 
@@ -208,7 +208,7 @@ class VideoTable:
         )  # fmt: skip
 
     def card_facts(self) -> Facts:
-        """What the user says of the set for its card."""
+        """The facts that the user gives of the set for its card."""
         is_id = re.fullmatch(r"[a-z0-9]+(-[a-z0-9.]+)*", self.licence or "")
         facts = {"pretty_name": self.title, "licence": self.licence, "language": [self.language]}
         facts |= {"licence_id": self.licence} if is_id else {}

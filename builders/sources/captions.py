@@ -70,7 +70,7 @@ def captions(
 
 @dataclass(frozen=True)
 class _Captions(BlockSource):
-    """What a table of captions is built with; in blocks where it is large."""
+    """The plan of a set that is built from a table of captions; in blocks where it is large."""
 
     configs: Sequence[str]
     cluster: ClusterOptions
@@ -82,7 +82,7 @@ class _Captions(BlockSource):
     all_configs: ClassVar[Sequence[str]] = CONFIGS
 
     def facts(self) -> Facts:
-        """What the card says of the set, without counts."""
+        """The facts of the set for the card, without counts."""
         own = {"sources": [self.table.source_name()], "options": self.contrasts.record()}
         return about("captions") | own | self.table.card_facts()
 
@@ -125,7 +125,7 @@ class _Captions(BlockSource):
 
     @parse_cache()
     def propose(self, folder: str, number: int) -> dict[Target, ProposedContrasts]:
-        """What is proposed for the clips of a block."""
+        """The proposals for the clips of a block."""
         clips = read_block(folder, number)
         makers = self._generators(self.plan(), folder)
         return {kind: words.proposals_of(clips) for kind, words in makers.items()}
@@ -139,7 +139,7 @@ class _Captions(BlockSource):
         return build_configs(self.builder, self.configs, clips, plan, facts=self.facts(), optional=True)
 
     def _generators(self, plan: ContrastPlan, folder: str) -> dict[Target, WordContrasts]:
-        """What makes verb and object contrasts by a plan, with the counts that `cut` left."""
+        """The makers of verb and object contrasts by a plan, with the counts that `cut` left."""
         generators = {kind: plan.words[kind] for kind in self.words.values()}
         for words in generators.values():
             if self.table.training is not None:

@@ -179,7 +179,7 @@ CAPTIONS = 50_000  # of a block, at most about
 
 
 def block_path(folder: Address, number: int) -> str:
-    """Where a block of clips lies."""
+    """The file of a block of clips."""
     return f"{folder}/clips/{number:05d}.jsonl"
 
 

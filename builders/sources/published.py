@@ -1,4 +1,4 @@
-"""What builders of published sets share: what is said of a release, its checked fields, its rows, the facts of a card.
+"""The parts that builders of published sets share: facts of a release, checked fields, rows, and facts of a card.
 
 A builder reads the released files as they are. Rows that make no item (an empty caption, options that repeat) are
 counted by reason; what cannot be right (a key outside the options, an id that repeats) is refused with file and row.
@@ -28,7 +28,7 @@ from video_contrast.storage.table_file import open_zip
 
 @dataclass(frozen=True)
 class VideoName(VideoSpan):
-    """Where the video of an item lies."""
+    """The name of an item's video, with its span."""
 
     source: str = ""  # the source video, for intervals; the path without suffix by default
 
@@ -68,7 +68,7 @@ class Release:
     former: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # an older release -> its own counts
 
     def of_counts(self, config: str, items: int) -> tuple[str, str | None]:
-        """Which release has this many items of a config, in words, and a warning where the published has not."""
+        """The release with this many items of a config, in words, and a warning where it is not the published one."""
         releases = {"the published": self.paper, **self.former}
         if config not in self.paper:
             return f"{items:,} items; {self.about or 'no published count is known'}", None
@@ -83,13 +83,13 @@ class Release:
 
 @cache
 def release(builder: str) -> Release:
-    """What `releases.json` says of the set of a builder."""
+    """The release of a builder's set, as `releases.json` has it."""
     return Release(builder, **read_json(Path(__file__).with_name("releases.json"))[builder])
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What an item offers for choice."""
+    """The choice that an item offers: a question, its options and the right one."""
 
     question: str  # what the options answer; "" where they are captions
     options: Sequence[str]  # in the released order
@@ -98,7 +98,7 @@ class Choice:
     option: str | None = None
 
     def turned(self, turn: bool) -> "Choice":
-        """The same choice with its options in the reverse order, if `turn`."""
+        """This choice with its options in the reverse order, if `turn`."""
         return replace(self, options=self.options[::-1], key=len(self.options) - 1 - self.key) if turn else self
 
 

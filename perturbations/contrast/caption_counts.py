@@ -1,5 +1,4 @@
-"""What captions of many videos say of nouns and verbs, counted in distinct videos: evidence for proposals, not their
-source.
+"""Counts of nouns and verbs in captions, in distinct videos each: evidence for proposals, not their source.
 
 Tables of `CaptionCounts.tables` (every count is a number of videos; parts of a key are joined by tabs):
 

@@ -1,4 +1,4 @@
-"""What every contrast generator returns: the changed caption and what was changed in it; antonyms of verbs; the edit
+"""The record that every contrast generator returns: the changed caption and its edit; antonyms of verbs; the edit
 that lies between two captions that others made.
 
 Those of WordNet 3.0 are shipped as a table of 477 pairs (VerbNet, which the paper names, has none).

@@ -1,4 +1,4 @@
-"""What lexicon and counts know together: which units and nouns stand in one frame, and how usual a run of words is."""
+"""Evidence of lexicon and counts together: the units and nouns of one frame, and how usual a run of words is."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ Postings = dict[Any, tuple[np.ndarray, np.ndarray]]
 
 
 class UnitFacts(NamedTuple):
-    """What lexicon and counts say of a verb unit, wherever it stands."""
+    """The facts that lexicon and counts hold of a verb unit, wherever it stands."""
 
     verb: str
     forms: frozenset[str]  # those of the verb that a parser may read as a noun
@@ -43,7 +43,7 @@ class UnitFacts(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """Where words of a caption are replaced."""
+    """The words around a place of a caption at which words are replaced."""
 
     before: tuple[str, str]  # "<": the beginning
     after: tuple[str, str]  # ">": the end
@@ -224,7 +224,7 @@ class Evidence:
         return always, [action for action in actions if action.object.exceptions]
 
     def _find_doers(self, subject: str) -> frozenset[Selection]:
-        """What the lexicon says of who does something, where a subject is among them."""
+        """The doers of the lexicon's actions (`Action.subject`) that admit a subject."""
         return frozenset(selection for selection in self._subjects if self.lexicon.admits(selection, subject))
 
     @cached_property

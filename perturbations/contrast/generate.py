@@ -54,7 +54,7 @@ class ClipCaptions(NamedTuple):
 
 @dataclass
 class ProposedContrasts:
-    """What was proposed."""
+    """The proposals of many clips, and the reasons of the clips that have none."""
 
     # clip id -> its proposals of at least the asked probability, best first, where it has any.
     proposals: dict[str, list[Proposal]]
@@ -135,7 +135,7 @@ def propose(
 def merged(
     parts: Sequence[ProposedContrasts], *, kind: Target, quality: str | float, seed: int = 0
 ) -> ProposedContrasts:
-    """What was proposed for parts of a set, as one; a clip is missing where no part has a proposal for it.
+    """The proposals for parts of a set, as one; a clip is missing where no part has a proposal for it.
 
     `parts`: of clips, or of captions of the same clips. `kind, quality, seed`: as of `propose`.
     """
@@ -201,7 +201,7 @@ def _read(clips: Sequence[ClipCaptions]) -> list[ClipReading]:
 def _replacements(
     clips: Sequence[ClipReading], generator: CaptionGenerator, all_proposals: ProposedContrasts
 ) -> Replacements:
-    """What a model proposes for every verb (thing) that can be replaced; equal captions are asked about once.
+    """The replacements that a model proposes for every verb (thing); equal captions are asked about once.
 
     Answers of a chat model that cannot be read are counted in `all_proposals`.
     """
@@ -300,7 +300,7 @@ def _given_proposal(reading: CaptionReading, edit: Edit, evidence: Evidence) -> 
 
 
 def _words(caption: str, edit: Edit, slot: Slot) -> str:
-    """What stands in a slot after an edit that lies within it, but for "a" or "an" before it; "" after other edits."""
+    """The words in a slot after an edit that lies within it, but for "a" or "an" before it; "" after other edits."""
     start, end, new = edit.start, edit.start + len(edit.old), edit.new
     if caption[start : slot.start].lower() in ("a ", "an ") and new.lower().startswith(("a ", "an ")):
         start, new = slot.start, new.partition(" ")[2]

@@ -223,8 +223,8 @@ class VerbFeatures:
 
 @lru_cache(_CACHED_PAIRS)
 def word_features(old: str, new: str, category: str = "") -> dict[str, float]:
-    """Which words an edit replaces and puts in, which for which, and which verb before a class of noun (`category`);
-    of verb units also the verbs alone."""
+    """Features of the words that an edit replaces and puts in, of their pair, and of the new verb before a class of
+    noun (`category`); of verb units also of the verbs alone."""
     pairs = {(old, new), (verb_word(old), verb_word(new))}
     names = [f"{PUTS_IN}{verb_word(new)} before {category}"] if category else []
     names += [name for a, b in pairs for name in (f"{REPLACES}{a}", f"{PUTS_IN}{b}", f"{PUTS_IN}{b} for {a}")]
@@ -278,7 +278,7 @@ def _run_change(gap: Gap, new: str, evidence: Evidence) -> float:
 
 
 def _gap(reading: CaptionReading, slot: VerbSlot | ThingSlot, evidence: Evidence) -> Gap:
-    """What stands around a slot, kept for its caption."""
+    """The words around a slot, kept for its caption."""
     span = slot.start, slot.end
     gap = reading.gaps.get(span)
     if gap is None:

@@ -21,7 +21,7 @@ _OWN = 1.0  # of the intercept, which says how strict a reader is, and of words 
 
 
 class ContrastVote(NamedTuple):
-    """What a person says of a contrast; both answers None: it is not natural and surely false, whichever it lacks."""
+    """A person's vote on a contrast; both answers None: it is not natural and surely false, whichever it lacks."""
 
     caption: str
     edit: Edit

@@ -113,7 +113,7 @@ class ClipReading:
 
 
 def masked_span(reading: CaptionReading, slot: Slot) -> MaskedSpan:
-    """What a model is asked to replace for a slot."""
+    """The span that a model is asked to replace for a slot."""
     head = reading.sentence.words[slot.place]
     return MaskedSpan(reading.caption, slot.start, slot.end, head.start, head.end)
 
@@ -141,7 +141,7 @@ class Proposal(Contrast):
 
 
 class RejectedEdit(NamedTuple):
-    """What a model proposed and was not taken; `probability` where the judge was asked."""
+    """An edit that a model proposed and that was not taken; `probability` where the judge was asked."""
 
     caption: str
     text: str
@@ -150,7 +150,7 @@ class RejectedEdit(NamedTuple):
 
 
 class ClipProposals:
-    """What is proposed for a clip.
+    """The proposals for a clip.
 
     Attributes:
         proposals: the eligible edits of at least the `least` probability; where there is none, among others the best.

@@ -101,7 +101,7 @@ def _eligible(
 
 
 def verb_choice(words: str, slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> VerbChoice | None:
-    """What some words are in the place of a verb; None where they do not begin with a verb in its form.
+    """The choice that some words make in the place of a verb; None where they do not begin with a verb in its form.
 
     `words`: such as "jumping over". `slot, reading`: what they replace, and the caption.
     """
@@ -173,7 +173,7 @@ def _swaps(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> Itera
 
 
 def _swaps_in_place(slot: VerbSlot, key: VerbKey, nouns: frozenset[str], evidence: Evidence) -> Iterator[VerbChoice]:
-    """Those that leave what stands behind the object, but for an exchange's tool: "cleans a window with a cloth"."""
+    """The swaps that leave the words behind the object; an exchange takes its tool: "cleans a window with a cloth"."""
     behind = slot.tails or slot.apart is not None
     tool = _tool(slot, evidence) if slot.frame in ("t", "p") and slot.apart is None else None
     for choice in evidence.result_of(_swaps_of, key, nouns):
@@ -183,7 +183,7 @@ def _swaps_in_place(slot: VerbSlot, key: VerbKey, nouns: frozenset[str], evidenc
 
 
 def _tool(slot: VerbSlot, evidence: Evidence) -> Tail | None:
-    """What goes where the action does; in a step no food, which is part of the dish."""
+    """The tool that goes away with the action; in a step no food, which is part of the dish."""
     for tail in slot.tails:
         food = slot.order and evidence.lexicon.is_a(evidence.category(tail.noun), "food")
         if tail.place > slot.place and not food and _is_used(tail, slot, evidence):
@@ -284,7 +284,7 @@ def _frame(evidence: Evidence, unit: str) -> Frame:
 
 
 class _Rules:
-    """What speaks against the units for a verb, in view of `others`, the groups of the clip's other units."""
+    """The rules that reject units for a verb, in view of `others`, the groups of the clip's other units."""
 
     def __init__(
         self, clip: ClipReading, reading: CaptionReading, slot: VerbSlot, others: frozenset[str], evidence: Evidence
@@ -345,7 +345,7 @@ class _Rules:
         return None
 
     def _clash(self, choice: VerbChoice, facts: UnitFacts) -> str | None:
-        """What in the rest of the caption speaks against a unit; None if nothing does."""
+        """The reason by which the rest of the caption speaks against a unit; None if nothing does."""
         slot, evidence = self._slot, self._evidence
         if slot.order and not _in_a_step(choice, evidence):
             return "not done in a step"

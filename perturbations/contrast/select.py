@@ -1,4 +1,4 @@
-"""Which of a clip's contrasts is taken: a good one, and over the whole set varied ones that texts alone do not tell.
+"""The choice of one contrast a clip: a good one, and over the whole set varied ones that texts alone do not tell.
 
 Every item earns the log-odds of its probability. Against that stand costs that grow with each repetition: of the pair
 old -> new, of the words that are put in and of the word that is replaced; of edits that all lengthen, shorten, or make
@@ -130,7 +130,7 @@ def select_in_blocks(load: Callable[[int], RatedProposals], count: int) -> list[
 
 
 def _least(blocks: Iterable[RatedProposals]) -> float:
-    """What an item must add to a set to be in it: in one of fewer than `SMALL` items none is left out."""
+    """The least gain by which an item comes into a set: in one of fewer than `SMALL` items none is left out."""
     return 0.0 if any(items >= SMALL for items in accumulate(len(proposals.ids) for proposals in blocks)) else -np.inf
 
 

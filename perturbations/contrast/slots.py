@@ -1,4 +1,4 @@
-"""What can be replaced in a caption: its verbs, each with particle and preposition, and its things."""
+"""The words of a caption that can be replaced: its verbs, each with particle and preposition, and its things."""
 
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -45,7 +45,7 @@ class Tail(NamedTuple):
 
 
 class VerbKey(NamedTuple):
-    """What written swaps of a verb depend on, whatever else its caption says; as of `VerbSlot`."""
+    """The facts of a verb that its written swaps depend on, whatever else its caption says; as of `VerbSlot`."""
 
     unit: str
     frame: str
@@ -102,7 +102,7 @@ class VerbChoice(NamedTuple):
 
 @dataclass(frozen=True)
 class ThingKey:
-    """What proposals for a thing depend on, whatever else its caption says."""
+    """The facts of a thing that its proposals depend on, whatever else its caption says."""
 
     noun: str  # its key, with the compound: "video game"
     category: str  # its class in the lexicon; "" where it has none
@@ -128,7 +128,7 @@ class ThingSlot(ThingKey):
 
     @cached_property
     def key(self) -> ThingKey:
-        """What equal things of other captions share."""
+        """The key that equal things of other captions share."""
         return ThingKey(*(getattr(self, field.name) for field in fields(ThingKey)))
 
 
@@ -329,7 +329,7 @@ def _prepositional_object(sentence: Sentence, place: int, last: int) -> int | No
 
 
 def _tails(sentence: Sentence, holder: int, last: int) -> list[Tail]:
-    """What hangs on a word behind `last`."""
+    """The prepositional phrases that hang on a word behind `last`."""
     words, tails = sentence.words, []
     for at, noun in sentence.prepositions(holder):
         preposition = phrase = words[at].text

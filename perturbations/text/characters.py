@@ -226,7 +226,7 @@ def swaps(word: str, tag: str) -> tuple[str, ...]:
 
 @cache
 def fitting(word: str, tag: str, others: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of `others` that can stand where `word` does (a verb: with an object).
+    """The words of `others` that can stand where `word` does (a verb: with an object).
 
     `word`: of the caption, in lower case.
 

@@ -85,7 +85,7 @@ def stored_revision(checkpoint: str) -> str | None:
 
 
 def produced_by(name: str, models: Given = None) -> str:
-    """What makes the text of a perturbation with models: "rules", or checkpoints as `NAME@REVISION`."""
+    """The maker of a perturbation's texts, given `models`: "rules", or checkpoints as `NAME@REVISION`."""
     names = () if models in (RULES, (RULES,)) else names_of(name, models)
     revisions = {checkpoint: stored_revision(checkpoint) for checkpoint in names}
     if not names or (name in WITH_RULES and models is None and None in revisions.values()):
@@ -132,7 +132,7 @@ def batches(items: Sequence[_Item], length: Callable[[_Item], int]) -> Iterator[
 
 
 def outputs(ids: Sequence[list[int]], tokenizer: Tokenizer, model: TorchModel, **options: object) -> list[str]:
-    """What a sequence-to-sequence model writes for token ids of one length, without sampling of its own.
+    """The texts that a sequence-to-sequence model writes for token ids of one length, without sampling of its own.
 
     `ids`: a batch of `batches`. `options`: of `generate`.
     """
@@ -145,7 +145,7 @@ def outputs(ids: Sequence[list[int]], tokenizer: Tokenizer, model: TorchModel, *
 
 
 def how_to_get(spec: TextSpec) -> str:
-    """What `spec` needs and the command that gets it, in one line; "nothing" if it runs as installed."""
+    """The requirements of `spec` and the command that gets them, in one line; "nothing" if it runs as installed."""
     parts = []
     if "parse" in spec.requirements and find_spec("spacy") is None:
         parts.append('a parser of English: pip install "video-contrast[english]"')

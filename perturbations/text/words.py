@@ -1,4 +1,4 @@
-"""What the word-level rules share: which words may change, how many of them, and how a new word is put in."""
+"""The parts that word-level rules share: words that may change, how many of them do, and how a new one is put in."""
 
 import json
 import re

@@ -146,7 +146,7 @@ def _disk_sum(padded: Frame, radius: int) -> tuple[npt.NDArray[np.uint16 | np.in
 
 @cache
 def stretch(size: int, factor: float) -> tuple[float, float]:
-    """Where a zoomed row comes from: (step, offset), row i being row `step * i + offset` of the picture.
+    """The rows of a picture that zoomed rows come from: (step, offset), row i being its row `step * i + offset`.
 
     The middle `ceil(size / factor)` rows are stretched, their first and last row staying the first and last of
     `round(middle * factor)`, of which the middle `size` are shown.

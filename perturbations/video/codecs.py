@@ -55,7 +55,7 @@ def codec2(frames: Frames, severity: int, quantisers: Sequence[int] = CODECS["co
 
 
 def codec_and_quantiser(spec: VideoSpec, severity: int, profile: str = "paper") -> tuple[str, int]:
-    """Which FFmpeg encoder a codec perturbation uses, and at which quantiser.
+    """The FFmpeg encoder that a codec perturbation uses, and its quantiser.
 
     >>> from video_contrast.perturbations.video import video_spec
     >>> codec_and_quantiser(video_spec("codec1"), 2)

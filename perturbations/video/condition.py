@@ -137,7 +137,7 @@ def is_exact_on_device(name: str) -> bool:
 def index_map(
     name: str, length: int, severity: int, *, seed: int = 0, profile: str = "paper", **key: Unpack[ClipKey]
 ) -> npt.NDArray[np.int64]:
-    """Which clean frame a temporal perturbation shows at each place of a clip, int64[length].
+    """The clean frames that a temporal perturbation shows at each place of a clip, int64[length].
 
     Raises UsageError: as `perturb_clip`, and for a perturbation that is not temporal or a clip without frames.
 

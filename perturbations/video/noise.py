@@ -96,13 +96,13 @@ def _normal() -> npt.NDArray[np.float64]:
 
 @cache
 def grey_steps(sigma: float) -> npt.NDArray[np.int16]:
-    """What each of the 65,536 random numbers adds to a value: normal, in grey levels."""
+    """The summand that each of the 65,536 random numbers adds to a value: normal, in grey levels."""
     return np.rint(_normal() * (255 * sigma)).astype(np.int16)
 
 
 @cache
 def speckle_factors(spread: float) -> npt.NDArray[np.float32]:
-    """What each of the 65,536 random numbers multiplies a value by: 1 + normal, never below 0."""
+    """The factor by which each of the 65,536 random numbers multiplies a value: 1 + normal, never below 0."""
     return np.maximum(1 + _normal() * spread, 0).astype(np.float32)
 
 

@@ -181,7 +181,7 @@ def _turned(frames: Tensor, degrees: Sequence[float]) -> Tensor:
 
 @_kept_if_small
 def _turning_map(height: int, width: int, degrees: float) -> npt.NDArray[np.int32]:
-    """Which pixel a turned picture shows at each place, -1 for none: OpenCV's own choice, from a picture of numbers."""
+    """The pixel that a rotated picture shows at each place, -1 for none: OpenCV's choice, from a picture of numbers."""
     numbers = np.arange(height * width, dtype=np.int32).reshape(height, width)
     if degrees == 0:
         return numbers
@@ -219,7 +219,7 @@ def _weights(size: int, new_size: int, step: float, offset: float, *, device: to
 
 
 def _mirrored(size: int, pad: int, device: torch.device) -> Tensor:
-    """Which pixels a row shows that is mirrored at its ends, as often as `pad` needs, the end pixels once."""
+    """The pixels of a row that is mirrored at its ends, as often as `pad` needs, the end pixels once."""
     if size == 1:
         return torch.zeros(1 + 2 * pad, dtype=torch.long, device=device)
     period = 2 * (size - 1)

@@ -33,7 +33,7 @@ class Reference:
 
     @property
     def key(self) -> ClipKey:
-        """What names its random streams."""
+        """The key of its random streams: video and span."""
         return {"video_id": self.video_id, "start": self.start, "end": self.end}
 
 
@@ -51,7 +51,7 @@ def psnr(clean: Frames, perturbed: Frames) -> float:
 def damage(
     name: str, references: Sequence[Reference], *, profile: str = "paper", seed: int = 0
 ) -> list[dict[str, float]]:
-    """What severities 1 to 5 do, a mean over the clips.
+    """The effect of severities 1 to 5, a mean over the clips.
 
     Returns for each severity: `unchanged`, the share of clips left as they were; for a temporal perturbation
     `displacement` (mean distance in frames between a place and the frame shown there) and `distinct` (distinct frames

@@ -1,4 +1,4 @@
-"""What a generator of replacements is. Generators propose and never reject; rules and the judge do.
+"""The interface of generators of replacements. Generators propose and never reject; rules and the judge do.
 
 Models run in batches of like length: never one caption at a time, and little padding.
 """
@@ -75,7 +75,7 @@ def in_batches(lengths: Sequence[int], budget: int, run: Callable[[list[int]], T
 def of_each(
     texts: Sequence[str], lengths: Sequence[int], budget: int, run: Callable[[list[str]], list[T]]
 ) -> dict[str, T]:
-    """What `run` makes of each text, in batches as of `in_batches`."""
+    """The results of `run`, one a text, in batches as of `in_batches`."""
     results_of: dict[str, T] = {}
     for batch, results in in_batches(lengths, budget, lambda batch: run([texts[n] for n in batch])):
         results_of.update(zip([texts[n] for n in batch], results, strict=True))

@@ -25,7 +25,7 @@ class Chat(Protocol):
 
     @property
     def cost(self) -> Cost:
-        """What was asked, and what came from the store."""
+        """The cost of asking so far: requests, tokens, and answers that came from the store."""
 
     def ask(self, conversations: Sequence[Conversation]) -> list[Answer]:
         """One answer a conversation, with its `text`."""

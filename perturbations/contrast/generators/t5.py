@@ -72,7 +72,7 @@ class T5Generator:
 
 
 def filling(output: str, *specials: str | None) -> str | None:
-    """What stands between the first two sentinels, if it is one to three words.
+    """The words between the first two sentinels, if they are one to three.
 
     >>> filling("<pad><extra_id_0> standing up<extra_id_1> on</s>", "<pad>", "</s>"), filling("<extra_id_0> 2 ,</s>")
     ('standing up', None)

@@ -1,4 +1,4 @@
-"""What a kind of contrast proposes of a caption, and the edits that all kinds share."""
+"""The contrasts that a kind proposes of a caption, and the edits that all kinds share."""
 
 from video_contrast.perturbations.contrast.edit import Contrast
 from video_contrast.perturbations.contrast.lexicon import Lexicon, Thing

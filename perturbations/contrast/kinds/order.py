@@ -12,9 +12,9 @@ from video_contrast.perturbations.english.lexicon import words_of
 
 _TIMES = ("before", "after")
 _NUMBERS = ("first", "second", "last")
-_STATES = frozenset("stand lie lay wear be have hold look watch listen hang stay remain".split())  # last on  # noqa: SIM905
-_PHASES = words_of("phase")  # of what was done before, or no action
-_OUTCOMES = frozenset("win become lose finish score do be get hit hear find".split())  # what follows is of it  # noqa: SIM905
+_STATES = frozenset("stand lie lay wear be have hold look watch listen hang stay remain".split())  # they last on  # noqa: SIM905
+_PHASES = words_of("phase")  # verbs of a phase of the action before, or of no action
+_OUTCOMES = frozenset("win become lose finish score do be get hit hear find".split())  # outcomes of the other action  # noqa: SIM905
 _SET_PHRASES = words_of("in_set_phrase")  # "well before", "after all"
 _BETWEEN = frozenset((",", "and", "then", "but", ".", ";", "afterwards"))
 _CLAUSE_LABELS = ("ROOT", "conj", "dep", "parataxis", "ccomp", "acl")  # labels of verbs that tell what happens
@@ -23,7 +23,7 @@ _THEY = ("they", "he", "she")
 
 
 class _Action(NamedTuple):
-    """What somebody does: its verb, the first word with the verb's auxiliaries, and the place behind its last word."""
+    """An action of somebody: its verb, its first word (auxiliaries counted), and the place behind its last word."""
 
     verb: int
     first: int
@@ -120,7 +120,7 @@ def _sequences(sentence: Sentence) -> list[Contrast]:
 
 
 def _conjunction_start(sentence: Sentence, verb: int) -> int:
-    """Where the words begin that join a verb, with its subject, to what stands before it."""
+    """The place of the first word that joins a verb, with its subject, to the words before it."""
     words, subject = sentence.words, sentence.child(verb, "nsubj")
     at = min([verb, *sentence.auxiliaries(verb)])
     while at > 0 and (words[at - 1].text.endswith("ly") or words[at - 1].text == "then"):

@@ -19,7 +19,7 @@ class _Place(NamedTuple):
     own: bool
 
 
-# Verbs (none: any), and the places of which only one is where what they say happens.
+# The verbs of a set (none: any verb), and its places: an action of these verbs happens at one of them only.
 _Set = tuple[frozenset[str], tuple[_Place, ...]]
 
 

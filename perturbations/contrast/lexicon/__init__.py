@@ -1,4 +1,4 @@
-"""What people, animals and vehicles can be seen doing to what, and which two actions cannot both be true of a clip."""
+"""The action lexicon: who is seen doing what to which things, and which two actions cannot both be true of a clip."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -92,7 +92,7 @@ class SwapTable:
     ) -> None:
         alone = tuple(_one_swap(unit, is_exchange=True, behind=behind) for unit in others)
         staying = tuple(_one_swap(unit, keeps=True, is_exchange=True, behind=behind) for unit in others)
-        if frame == "t":  # what is done to a thing replaces also what no row has
+        if frame == "t":  # an action on a thing replaces units without a row, too
             own = tuple(_one_swap(unit, is_exchange=True, of_other_unit=True, behind=behind) for unit in part)
             self._exchanges.put("", "t", subject, objects - {"*"}, own)
         for unit in part:
@@ -156,7 +156,7 @@ class Thing:
 
 @dataclass(frozen=True, eq=False)  # equal texts are one selection: compared as such, it is quick to look up
 class Selection:
-    """Which nouns a verb takes: those of some classes and those that are listed, less some that are excepted."""
+    """The nouns that a verb takes: those of some classes and those that are listed, less some that are excepted."""
 
     classes: frozenset[str]
     nouns: frozenset[str]
@@ -201,7 +201,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Place:
-    """Where something happens: its setting ("indoor", "outdoor", "either") and the preposition that it takes."""
+    """A place where actions happen: its setting ("indoor", "outdoor", "either") and the preposition that it takes."""
 
     noun: str
     setting: str
@@ -286,7 +286,7 @@ class Lexicon:
         return bool(wider & {other, other_head} or self.wider(other) & {noun, head})
 
     def peers(self, noun: str) -> Sequence[Peers]:
-        """What can stand for a noun, what it looks like, or a compound's head, and is surely something else.
+        """The nouns that can stand for a noun, for its look or a compound's head, and are surely something else.
 
         A compound of another class than its head ("toy car") has what is written for it alone, if anything is.
         """
@@ -319,11 +319,11 @@ class Lexicon:
         return tuple(sorted(self._actions))
 
     def uses(self, noun: str) -> tuple[str, ...]:
-        """What people are filmed doing to a thing, as verb units."""
+        """The verb units of the actions that people are filmed doing to a thing."""
         return self._uses.get(self._name(noun), ())
 
     def swaps(self, unit: str, frame: str, subject: str = "person", noun: str = "") -> tuple[Swap, ...]:
-        """What is written to take a unit's place, best first; for a unit without a row, that of its near synonyms.
+        """The swaps that are written for a unit, best first; for a unit without a row, those of its near synonyms.
 
         Args:
             unit, frame: in dictionary form; of frame "t+p" with the preposition behind the object: "pour _ into";
@@ -410,7 +410,7 @@ class Lexicon:
         return reasons[0] if reasons and all(reasons) else None
 
     def _find_meanings(self, unit: str, noun: str, subject: str) -> tuple[Action, ...]:
-        """Those that take subject and noun; of a unit that the table lacks ("stir with"), those of its verb."""
+        """The meanings of a unit that take subject and noun; those of its verb where no row has it ("stir with")."""
         actions = self.actions(unit)
         if not actions:
             verb, _, preposition = unit.rpartition(" ")
@@ -430,7 +430,7 @@ class Lexicon:
         return not classes.isdisjoint(selection.classes)
 
     def _find_kin(self, name: str) -> tuple[frozenset[str], frozenset[str]]:
-        """What a noun ends in or looks like, and its classes with those above them."""
+        """The nouns that a noun ends in or looks like, and its classes with those above them."""
         categories = {thing.category for thing in self.things(name)} | ({name} & self._parents.keys())
         names = {name.rpartition(" ")[2], *(thing.looks for thing in self.things(name))} - {""}
         alike = (n for n in names if not categories or categories & {thing.category for thing in self.things(n)})
