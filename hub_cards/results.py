@@ -19,6 +19,7 @@ from video_contrast.storage import RunFolder, run_notes
 from video_contrast.storage.run_figures import MAIN, FigureKey, RunNumbers, leading
 from video_contrast.storage.run_file_fields import RunRecord
 from video_contrast.storage.run_folder import CLEAN
+from video_contrast.storage.run_settings import SEE_NOTHING, beside_owner, setting_lines
 
 _RECALL = leading("retrieval").name
 _NAME_LENGTH = 60  # of a set in a file's name: file systems take 255 bytes, and a character may be four of them
@@ -107,7 +108,7 @@ def model_index(results: list[Result], record: RunRecord) -> list[dict[str, obje
 
 def result_card(results: list[Result], record: RunRecord) -> str:
     """The card of a run's results, as markdown."""
-    tested, settings = run_notes.self_test_lines(record), run_notes.setting_lines(record)
+    tested, settings = run_notes.self_test_lines(record), setting_lines(record)
     return render("results.md.jinja", results=results, record=record, tested=tested, settings=settings)
 
 
@@ -190,14 +191,14 @@ def _notes(result: Result, record: RunRecord) -> str:
     unparseable = f", {result['unparseable']}" if result["unparseable"] else ""
     return (
         f"{result['metric']}, %{interval}, chance {result['chance']:g}, {result['items']} items{unparseable}{frames}"
-        f"{missing}{', ' + beside if (beside := run_notes.beside_owner(record)) else ''}, "
+        f"{missing}{', ' + beside if (beside := beside_owner(record)) else ''}, "
         f"video-contrast {record.get('version', '')}"
     ).strip()
 
 
 def _frames(record: RunRecord) -> int:
     """How many frames the model saw of a clip; 0 of one that sees none, or where the record does not say."""
-    unseen = record.get("model", {}).get("kind") in run_notes.SEE_NOTHING
+    unseen = record.get("model", {}).get("kind") in SEE_NOTHING
     return 0 if unseen else record.get("sampling", {}).get("frames") or 0
 
 

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from video_contrast.reports.layout import Plot, to_csv
+from video_contrast.reports.layout import Plot
+from video_contrast.reports.spreadsheet import to_csv
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

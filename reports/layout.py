@@ -1,7 +1,5 @@
 """What a page is made of: sections of tables and figures. Sections know numbers; the template knows looks."""
 
-import csv
-import io
 import itertools
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -9,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from video_contrast.reports.spreadsheet import to_csv
+
 LONGEST_NAME = 120  # characters of a file's name, without its ending
-_FORMULA = re.compile(r"'*(?:[=+@\t\r]|-(?!\d+(\.\d+)?(e[+-]?\d+)?$))")  # what a spreadsheet would take for one
 
 
 Tone = Literal["", "good", "bad", "quiet", "best"]
@@ -206,26 +205,6 @@ def signed(value: float) -> str:
     """
     text = f"{value:+.1f}"
     return text[1:] if float(text) == 0 else text.replace("-", "\N{MINUS SIGN}")
-
-
-def to_csv(lines: Sequence[Sequence[object]]) -> str:
-    """Rows as CSV text.
-
-    >>> to_csv([["name", "value"], ["a, b", 0.5]])
-    'name,value\\n"a, b",0.5\\n'
-    """
-    sink = io.StringIO()
-    csv.writer(sink, lineterminator="\n").writerows([[no_formula(value) for value in line] for line in lines])
-    return sink.getvalue()
-
-
-def no_formula(value: object) -> object:
-    """A cell that a spreadsheet shows and does not run: text that begins as a formula, with an apostrophe before it.
-
-    >>> no_formula("=SUM(A1)"), no_formula("a = b"), no_formula(-2.5)
-    ("'=SUM(A1)", 'a = b', -2.5)
-    """
-    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
 
 
 def _number(value: float | None) -> str:

@@ -22,7 +22,8 @@ from video_contrast.reports.sets import audits, similarities
 from video_contrast.reports.summary import in_order, kinds, summary
 from video_contrast.reports.why_differ.comparison import differences
 from video_contrast.storage.run_figures import leading
-from video_contrast.storage.run_notes import self_test_lines, setting_lines
+from video_contrast.storage.run_notes import self_test_lines
+from video_contrast.storage.run_settings import setting_lines
 from video_contrast.version import __version__
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ execute.py, process_share.py, processes.py    the processes share the work
 table_scores.py, table_metrics.py    the first one joins rows to scores, and measures
 run_directory.py    whose a run's directory is, and whether it is finished
 conditions.py, views.py    perturbations asked for, and the frames of a clip under each
+options.py, price.py    the options of `score` with their defaults; what an endpoint costs
 kinds/    one file a kind of model
 """
 

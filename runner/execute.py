@@ -18,9 +18,9 @@ from video_contrast.runner.encode import frames_by_themselves
 from video_contrast.runner.evidence import item_digests, run_evidence
 from video_contrast.runner.job import Job, RunResult, estimate_of, identity, model_facts, read_result
 from video_contrast.runner.kinds.base import Encoder
-from video_contrast.runner.kinds.served_messages import price_of
 from video_contrast.runner.memory import enough_memory
 from video_contrast.runner.plan import Plan, PlannedTable, make_plan
+from video_contrast.runner.price import price_of
 from video_contrast.runner.process_share import Run
 from video_contrast.runner.processes import Processes
 from video_contrast.runner.self_test import self_test

@@ -12,6 +12,8 @@ from video_contrast.storage.table_columns import TableColumns
 from video_contrast.video import Policy
 
 ConfigNames = str | Sequence[str] | None  # None: all
+DEFAULT_FRAMES = 8  # of a clip, where neither the model nor the caller says how many
+MOST_FRAMES = 64  # of a clip that is sampled by --fps
 MODEL, SCORED, RUN = "Model", "What is scored", "How it runs"  # headings of the help
 
 
@@ -50,10 +52,12 @@ class RunOptions:
     """Which frames of a clip the model sees, where and in which steps it runs, and what a run keeps and shows."""
 
     PANEL: ClassVar[str] = RUN
-    frames: Annotated[int | Literal["owner"] | None, "frames a clip; default: what the model needs, or 8", Range(1)] = (
+    frames: Annotated[
+        int | Literal["owner"] | None, f"frames a clip; default: what the model needs, or {DEFAULT_FRAMES}", Range(1)
+    ] = None
+    fps: Annotated[float | None, f"frames a second instead; 4 at least, --frames ({MOST_FRAMES}) at most", POSITIVE] = (
         None
     )
-    fps: Annotated[float | None, "frames a second instead; 4 at least, --frames (64) at most", POSITIVE] = None
     sampling: Annotated[Policy, "where frames lie"] = "uniform"
     accept_damaged: Annotated[bool, "score damaged videos all the same, and record them"] = False
     batch_size: Annotated[int, "clips in a batch; halved where memory runs out", Range(1)] = 32

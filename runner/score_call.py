@@ -20,15 +20,12 @@ from video_contrast.runner.kinds import all_kinds, choose, options_for
 from video_contrast.runner.kinds.base import Kind, ModelSource
 from video_contrast.runner.kinds.model_recipes import recipe_of
 from video_contrast.runner.locate import locate
-from video_contrast.runner.options import ConfigNames, ScoreOptions
+from video_contrast.runner.options import DEFAULT_FRAMES, MOST_FRAMES, ConfigNames, ScoreOptions
 from video_contrast.runner.plan import make_plan
 from video_contrast.runner.sets import Questions, load_set
 from video_contrast.runner.views import Sampling
 from video_contrast.seeds import digest
 from video_contrast.storage.run_file_fields import RunRecord
-
-DEFAULT_FRAMES = 8
-MOST_FRAMES = 64  # of a clip that is sampled by --fps
 
 
 @with_options

@@ -45,7 +45,8 @@ from video_contrast.teacher.negative_recipe import (
     is_stored,
 )
 from video_contrast.teacher.options import GenerateOptions, TeachOptions, TrainingOptions
-from video_contrast.teacher.trainer import TeachTrainer, curves, drop_broken, newest, plot_curves, same_run, step_of
+from video_contrast.teacher.saved_checkpoints import drop_broken, newest, same_run, saved_step
+from video_contrast.teacher.trainer import TeachTrainer, curves, plot_curves
 from video_contrast.teacher.two_towers import LoadedCheckpoint, Pairs, adapted, frames_of, load_checkpoint
 from video_contrast.untyped import TorchModel
 from video_contrast.video import index_of
@@ -237,7 +238,7 @@ def train(
     checkpoint = newest(output)
     arguments = _arguments(options, output, total, report_to=report_to, progress=progress)
     rates = options.rates(lora=any("lora_" in name for name, _ in model.named_parameters()))
-    epoch = step_of(checkpoint) * options.epochs // total if checkpoint else 0
+    epoch = saved_step(checkpoint) * options.epochs // total
     trainer = TeachTrainer(pairs, splits, options=options, arguments=arguments, rates=rates, epoch=epoch)
     trainer.add_callback(_Steps(stop_after))
     if options.patience:

@@ -8,14 +8,11 @@ Ours, in the trainer's own places, and why:
 - `compute_loss`: the losses, with the rows of all processes gathered (`two_towers.Pairs`);
 - `evaluate`: see `evaluation`;
 - `training_step`: a gradient that is no number ends the run before it is stepped;
-- what a checkpoint holds: what learns, and nothing of a frozen base; `whole.json` is written last, so that a checkpoint
-  that was broken off is never gone on from.
-
+- what a checkpoint holds: what learns, and nothing of a frozen base (`saved_checkpoints` says which are whole).
 """
 
 import csv
-import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,12 +23,13 @@ from safetensors.torch import load_file, save_file
 from torch.utils.data import DataLoader
 from transformers import Trainer, TrainerControl, TrainerState, TrainingArguments
 
-from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import atomic_path, read_json, write_json
+from video_contrast.errors import VideoContrastError
+from video_contrast.files import atomic_path
 from video_contrast.teacher.batches import Batch, Batches, TrainingData, collate
 from video_contrast.teacher.evaluation import Measured, measure
 from video_contrast.teacher.losses import losses
 from video_contrast.teacher.options import TrainingOptions
+from video_contrast.teacher.saved_checkpoints import mark_whole, newest, saved_step
 from video_contrast.teacher.two_towers import Pairs
 from video_contrast.untyped import Tensor, TorchModel
 
@@ -114,7 +112,7 @@ class TeachTrainer(Trainer):
 
     def train(self, resume_from_checkpoint: str | None = None, **others: object) -> object:
         """The library's."""
-        self._logged = step_of(Path(resume_from_checkpoint)) if resume_from_checkpoint else 0
+        self._logged = saved_step(Path(resume_from_checkpoint)) if resume_from_checkpoint else 0
         return super().train(resume_from_checkpoint=resume_from_checkpoint, **others)
 
     def measure(self) -> Measured:
@@ -224,60 +222,6 @@ def parameter_groups(model: TorchModel, weight_decay: float, rates: dict[str, fl
         {"params": parameters, "weight_decay": weight_decay if matrices else 0.0, "lr": rates[side]}
         for (side, matrices), parameters in sorted(members.items(), key=lambda item: (item[0][0], not item[0][1]))
     ]
-
-
-WHOLE = "whole.json"
-
-
-def mark_whole(folder: Path) -> None:
-    """Marks a checkpoint that every process has written its part of, and names its files."""
-    write_json(folder / WHOLE, {"files": sorted(path.name for path in folder.iterdir())})
-
-
-def newest(output: Path) -> Path | None:
-    """The last checkpoint that was saved whole."""
-    return max(filter(_is_whole, (output / "state").glob("checkpoint-*")), key=step_of, default=None)
-
-
-def drop_broken(output: Path) -> None:
-    """Removes checkpoints whose saving, or removal, was broken off."""
-    for folder in (output / "state").glob("checkpoint-*"):
-        if not _is_whole(folder):
-            shutil.rmtree(folder)
-
-
-def _is_whole(folder: Path) -> bool:
-    mark = folder / WHOLE
-    return mark.exists() and all((folder / name).exists() for name in read_json(mark)["files"])
-
-
-def step_of(folder: Path) -> int:
-    """The step of a checkpoint."""
-    return int(folder.name.rpartition("-")[2])
-
-
-def same_run(output: Path, identity: Mapping[str, Any]) -> None:
-    """Records what a run depends on; where the folder holds a saved state, compares it with what that depended on.
-
-    `identity`: as `settings.json` keeps it: `settings` (the options of the training), `identity` (its checkpoint,
-    captions and negatives) and `processes`. Raises UsageError: the folder holds a run with other settings; the message
-    names each.
-    """
-    path = output / "settings.json"
-    if newest(output) is None:
-        write_json(path, identity)
-        return
-    former = read_json(path)
-    other = [
-        f"{key} ({before.get(key)!r} then, {value!r} now)"
-        for before, now in ((former["settings"], identity["settings"]), (former["identity"], identity["identity"]))
-        for key, value in now.items()
-        if before.get(key) != value
-    ]
-    if former["processes"] != identity["processes"]:
-        other.append(f"processes ({former['processes']} then, {identity['processes']} now)")
-    if other:
-        raise UsageError(f"{output} holds a run with other settings: {'; '.join(other)}; give another --output")
 
 
 def curves(state: TrainerState) -> list[dict[str, float]]:

@@ -17,7 +17,7 @@ from typing import cast
 from video_contrast.errors import UsageError
 from video_contrast.files import copy_file, remove_abandoned, resolve_under, write_text
 from video_contrast.question_text import LETTERS, WHICH_SENTENCE, question_of
-from video_contrast.reports.layout import no_formula
+from video_contrast.reports.spreadsheet import no_formula
 from video_contrast.rows import Layout, MultipleChoiceRow, Row
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder

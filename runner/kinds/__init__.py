@@ -15,7 +15,7 @@ __all__ = ["ClipFrames", "DualEncoder", "Kind", "all_kinds", "choose", "kind", "
 # Files of this folder. Importing them imports neither torch nor transformers.
 MODULES = (
     "dual_encoder", "video_dual", "sentence", "precomputed", "baselines", "matching", "generative", "served",
-    "generated", "late_interaction",
+    "served_embedder", "generated", "late_interaction",
 )  # fmt: skip
 # Classes of sentence-transformers whose kind is another than that of embedders.
 SAVED_AS = {"CrossEncoder": "reranker", "MultiVectorEncoder": "late_interaction"}

@@ -1,4 +1,4 @@
-"""What a served model is sent (frames as images or as one video of JPEG pictures, with a text), and what it costs.
+"""What a served model is sent (frames as images or as one video of JPEG pictures, with a text).
 
 Log-probabilities of captions are asked for in two ways: `prompt_logprobs` (vLLM and what follows it) and `echo`
 (Fireworks, Together, vLLM). The caption is the assistant's message; its tokens are found in the prompt by their text,
@@ -21,7 +21,7 @@ from video_contrast.chat_model import Answer, AnswerStore, ChatModel, Cost, Mess
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import Json, JsonObject
 from video_contrast.runner.kinds import prompts
-from video_contrast.runner.kinds.base import ClipFrames, KindOptions, Work
+from video_contrast.runner.kinds.base import ClipFrames
 from video_contrast.runner.kinds.loading import metadata_of
 
 FramesAs = Literal["images", "video"]
@@ -29,10 +29,6 @@ FramesAs = Literal["images", "video"]
 VIDEO_OF_PICTURES = "data:video/jpeg;base64,"
 QUALITY = 95  # of JPEG
 STEPS = 100  # frames between two that are sent, in the count of the video that they are said to come from
-CHARACTERS_A_TOKEN = 4.0  # of English text
-PROMPT_TOKENS = 30  # the question around a caption, and the chat template
-ANSWER_TOKENS = {"yesno": 2, "letter": 2, "loglik": 1}
-MILLION = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,38 +109,6 @@ def _encoded(frame: np.ndarray, container: str, **options: int) -> str:
     sink = io.BytesIO()
     Image.fromarray(frame).save(sink, format=container, **options)
     return base64.b64encode(sink.getvalue()).decode("ascii")
-
-
-def estimate(work: Work, options: KindOptions) -> dict[str, float]:
-    """Requests, tokens and price of a run, before anything is asked; stored answers are not taken off."""
-    scoring = options.get("scoring", "yesno")
-    letter = scoring == "letter"
-    turns = work.captions / max(1, work.items) if letter and options.get("rotations") == "rotate" else 1.0
-    requests = work.items * turns if letter else float(work.captions + work.distractors)
-    text = work.characters / CHARACTERS_A_TOKEN * (turns if letter else 1.0)
-    frames = requests * work.frames * float(options.get("tokens_per_frame", 256))
-    tokens_in = frames + requests * PROMPT_TOKENS + text
-    tokens_out = requests * ANSWER_TOKENS.get(scoring, 0)
-    counts = {"requests": round(requests), "prompt_tokens": round(tokens_in), "completion_tokens": round(tokens_out)}
-    return counts | price_of(counts, options)
-
-
-def embedder_estimate(work: Work, options: KindOptions) -> dict[str, float]:
-    """Requests, tokens and price of a run: every view and every caption once."""
-    requests = work.clips + work.texts
-    frames = work.clips * work.frames * float(options.get("tokens_per_frame", 256))
-    tokens = frames + requests * PROMPT_TOKENS + work.text_characters / CHARACTERS_A_TOKEN
-    counts = {"requests": requests, "prompt_tokens": round(tokens)}
-    return counts | price_of(counts, options)
-
-
-def price_of(counts: Mapping[str, float], options: KindOptions) -> dict[str, float]:
-    """The price of tokens, in the currency of `--price-in` and `--price-out`; {} where neither is given."""
-    price_in, price_out = float(options.get("price_in") or 0), float(options.get("price_out") or 0)
-    if not price_in and not price_out:
-        return {}
-    paid = counts.get("prompt_tokens", 0) * price_in + counts.get("completion_tokens", 0) * price_out
-    return {"price": round(paid / MILLION, 6)}
 
 
 LogprobsBy = Literal["prompt_logprobs", "echo"]

@@ -17,7 +17,7 @@ from video_contrast.runner.options import ScoreOptions
 from video_contrast.runner.score_call import _owners_options, _sampling
 from video_contrast.runner.views import Sampling
 from video_contrast.storage import RunFolder
-from video_contrast.storage.run_notes import beside_owner
+from video_contrast.storage.run_settings import beside_owner
 from video_contrast.video.sampling import sampled_frames
 
 OWNERS = {recipe.family: recipe.owner for recipe in all_recipes() if recipe.owner}

@@ -21,7 +21,8 @@ from video_contrast.cli import main
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.kinds.base import ClipFrames
 from video_contrast.runner.kinds.prompts import read_answers
-from video_contrast.runner.kinds.served import ServedEmbedder, ServedOptions, ServedScorer
+from video_contrast.runner.kinds.served import ServedOptions, ServedScorer
+from video_contrast.runner.kinds.served_embedder import ServedEmbedder
 
 CLIP = ClipFrames(np.zeros((2, 8, 8, 3), np.uint8))
 CAPTIONS = ["a man sits", "a woman runs away"]

@@ -24,7 +24,7 @@ import video_contrast
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast.generators.t5_tuning import Tuning, tune_t5
-from video_contrast.teacher import teach, trainer
+from video_contrast.teacher import saved_checkpoints, teach
 from video_contrast.teacher.negatives import cosines, latent_semantics, load_encoder
 
 
@@ -208,9 +208,9 @@ def test_a_checkpoint_that_was_not_saved_whole_is_not_used(tmp_path: Path) -> No
     for step in (9, 10, 11):
         (tmp_path / "state" / f"checkpoint-{step}").mkdir(parents=True)
     for step in (9, 10):
-        trainer.mark_whole(tmp_path / "state" / f"checkpoint-{step}")
-    assert trainer.newest(tmp_path) == tmp_path / "state" / "checkpoint-10"
-    trainer.drop_broken(tmp_path)
+        saved_checkpoints.mark_whole(tmp_path / "state" / f"checkpoint-{step}")
+    assert saved_checkpoints.newest(tmp_path) == tmp_path / "state" / "checkpoint-10"
+    saved_checkpoints.drop_broken(tmp_path)
     assert not (tmp_path / "state" / "checkpoint-11").exists()
 
 
@@ -220,10 +220,10 @@ def test_a_checkpoint_whose_removal_was_broken_off_is_not_used(tmp_path: Path) -
         folder.mkdir(parents=True)
         for name in ("model.safetensors", "optimizer.pt"):
             (folder / name).write_bytes(b"weights")
-        trainer.mark_whole(folder)
+        saved_checkpoints.mark_whole(folder)
     (tmp_path / "state" / "checkpoint-10" / "optimizer.pt").unlink()
-    assert trainer.newest(tmp_path) == tmp_path / "state" / "checkpoint-9"
-    trainer.drop_broken(tmp_path)
+    assert saved_checkpoints.newest(tmp_path) == tmp_path / "state" / "checkpoint-9"
+    saved_checkpoints.drop_broken(tmp_path)
     assert [folder.name for folder in (tmp_path / "state").iterdir()] == ["checkpoint-9"]
 
 

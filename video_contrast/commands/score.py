@@ -17,7 +17,8 @@ from video_contrast.files import JsonObject
 from video_contrast.options import Configs, Flag, GivenOptions, Option, names_in
 from video_contrast.runner.options import MODEL, SCORED, ScoreOptions
 from video_contrast.runner.several_runs import RunOutcome, read_run_list, run_requests, score_each
-from video_contrast.storage.run_notes import TooManyMissing, are_missing, check_share, more_missing_than, setting_lines
+from video_contrast.storage.run_notes import TooManyMissing, are_missing, check_share, more_missing_than
+from video_contrast.storage.run_settings import setting_lines
 
 if TYPE_CHECKING:
     from video_contrast.runner.job import RunResult

@@ -22,7 +22,7 @@ def table(
     from video_contrast.reports.foreign_logs import is_foreign, read_logs
     from video_contrast.reports.terminal import FORMATS
     from video_contrast.storage import RunFolder
-    from video_contrast.storage.run_notes import setting_lines
+    from video_contrast.storage.run_settings import setting_lines
 
     folders = [run for path in runs if not is_foreign(path) for run in RunFolder.find(path) or [RunFolder.open(path)]]
     own = list({run.path.resolve(): run for run in folders}.values())
