@@ -74,7 +74,7 @@ def with_features(rows: Sequence[dict[str, str]], kind: Target) -> list[Vote]:
 
 
 class Columns:
-    """What the models read of votes: features and whether a vote is mild, scaled by those of `rows`; then words."""
+    """The table that the models read: features and whether a vote is mild, scaled by those of `rows`; then words."""
 
     def __init__(self, rows: Sequence[Vote]) -> None:
         counts = Counter(name for row in rows for name in row["features"])

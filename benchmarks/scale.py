@@ -256,14 +256,14 @@ def child(name: str, n: int) -> None:
 
 
 def measured(name: str, n: int) -> list[float]:
-    """What `child` printed."""
+    """The numbers that `child` printed."""
     command = [sys.executable, __file__, name, "--units", str(n)]
     out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return [float(number) for number in out.rpartition("TOOK")[2].split()]
 
 
 def print_jobs(results: dict[str, list[list[float]]], size: float) -> None:
-    """What large jobs take, by the measurements at 2N and 4N."""
+    """The costs of large jobs, by the measurements at 2N and 4N."""
 
     def line(step: str, column: int) -> float:
         _, two, four = (values[column] for values in results[step])

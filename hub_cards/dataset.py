@@ -179,7 +179,7 @@ def scored_split(splits: Iterable[str]) -> str:
 
 
 def task_ending(score: Score) -> str:
-    """What is added to a config's name where it has several figures: "_t2v", "_group"; "" for the accuracy."""
+    """The ending of a config's name where it has several figures: "_t2v", "_group"; "" for the accuracy."""
     return "" if score == ACCURACY else f"_{score.kind or score.name.removesuffix('_score')}"
 
 

@@ -1,4 +1,4 @@
-"""What all cards share: text into markdown that shows it as it is, licences as the Hub names them, the templates."""
+"""The parts of all cards: text into markdown that shows it as it is, licences as the Hub names them, the templates."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -87,7 +87,7 @@ _SHORT = {"cc0": "cc0-1.0", "apache": "apache-2.0", "mit-licence": "mit", "mit-l
 
 
 def licence_fields(licence: str) -> dict[str, str]:
-    """What a card's YAML says of a licence: the Hub's id, or "other" with the words.
+    """The fields of a licence in a card's YAML: the Hub's id, or "other" with the words.
 
     >>> licence_fields("CC BY-NC 4.0"), licence_fields("ask the museum")
     ({'license': 'cc-by-nc-4.0'}, {'license': 'other', 'license_name': 'ask the museum'})

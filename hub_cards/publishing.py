@@ -44,7 +44,7 @@ Step = Callable[[int, int, int], None]  # files done, files in all, bytes done
 
 @dataclass(frozen=True)
 class Push:
-    """What a push sends: paths in the repository and the files, in the order in which they go up."""
+    """The files of a push and their paths in the repository, in the order in which they go up."""
 
     videos: tuple[tuple[str, Path], ...]  # clips, as (path in the repository, file)
     tables: tuple[tuple[str, Path], ...]  # parquet, record, card
@@ -60,7 +60,7 @@ class Push:
 def plan_set(
     folder: str | Path, *, with_videos: bool = False, video_root: str | Path | None = None, licence: str | None = None
 ) -> Push:
-    """What a push of a built set would send, checked.
+    """The push of a built set, checked.
 
     `with_videos`: the clips of its rows too, which lie where the set says by default. `licence`: of a set whose card
     has none: the Hub's name of one, or words. Raises UsageError: no such folder, not a built set, or no licence is
@@ -102,7 +102,7 @@ def push_set(
 
 
 def _tables(push: Push, repo: str, revision: str | None, folder: Path) -> list[tuple[str, Path]]:
-    """What goes up beside the videos: the card names the repository in its example, so that it can be copied and run.
+    """The files that go up beside the videos: the card names the repository, so that its example can be copied and run.
 
     With videos the tables have the column in which the Hub's viewer plays them.
     """

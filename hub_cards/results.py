@@ -177,7 +177,7 @@ def _pushed(path: Path, repo: str, folder: str, message: str, pull_request: bool
 
 
 def _arguments(result: Result, record: RunRecord) -> dict[str, object]:
-    """What a figure of the `model-index` depends on, as numbers."""
+    """The numbers that a figure of the `model-index` depends on."""
     interval = {} if result["low"] is None else {"interval_low": result["low"], "interval_high": result["high"]}
     counts = {"frames": _frames(record), "missing_clips": record.get("n_missing")}
     arguments = {**interval, "chance": result["chance"], "items": result["items"]}

@@ -110,7 +110,7 @@ def choices(
 
 
 def not_whole(array: Array) -> Values:
-    """Which values are no whole numbers, booleans `[n]`.
+    """The places of values that are no whole numbers, booleans `[n]`.
 
     >>> not_whole(np.array([1.0, 2.5])).tolist(), not_whole(np.array([0, None]))
     ([False, True], [False, True])

@@ -1,4 +1,4 @@
-"""What a model falls for: how its score changes when the caption becomes false (sensitivity), words that are frequent
+"""Diagnostics of a model: how its score changes when the caption becomes false (sensitivity), words that are frequent
 (rarity gap), the place of a candidate (position bias), and contrasts that are near to their originals (proximity).
 """
 

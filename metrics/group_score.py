@@ -75,7 +75,7 @@ def group_hits(matrices: Sequence[Floats]) -> dict[str, Floats]:
 
 
 def group_chance(k: int) -> dict[str, float]:
-    """What random scores of a group of `k` videos get.
+    """The expected scores of a group of `k` videos under random scores.
 
     >>> [round(100 * share, 2) for share in group_chance(2).values()]
     [25.0, 25.0, 16.67]

@@ -258,7 +258,7 @@ POINTS = 5.0  # the difference that power is computed for where none was seen
 
 
 class PairedPower(TypedDict):
-    """What `paired_power` returns; the counts needed are of as many items a video as the pilot has on average."""
+    """The result of `paired_power`; the counts needed are of as many items a video as the pilot has on average."""
 
     difference: float
     clusters_needed: int  # videos

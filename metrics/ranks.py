@@ -17,7 +17,7 @@ from video_contrast.metrics.interval import interval_keys, median_interval, shar
 
 
 class Ranks(NamedTuple):
-    """Where the true answers of n queries stand among the wrong ones: counts `[n]`."""
+    """The places of the true answers of n queries among the wrong ones: counts `[n]`."""
 
     greater: Ints  # wrong answers with a greater score than the best true one
     equal: Ints  # wrong answers with the same score as it
@@ -62,7 +62,7 @@ class Ranks(NamedTuple):
         return single
 
     def hit_bounds(self, k: int) -> tuple[Floats, Floats]:
-        """The same with every tie decided against and for the true answer, each 0 or 1."""
+        """The hits with every tie decided against and for the true answer, each 0 or 1."""
         return (self.worst <= k).astype(np.float64), (self.best <= k).astype(np.float64)
 
 
@@ -77,7 +77,7 @@ def first_chance(scores: Sequence[float] | Floats, label: int = 0) -> float:
 
 
 def choice_ranks(scores: Floats, labels: Ints, among: NDArray[np.bool_] | None = None) -> Ranks:
-    """Where the true candidate of each item stands.
+    """The rank counts of the true candidate of each item.
 
     Args:
         scores: `[n, k]`, checked (`checks.choices`).

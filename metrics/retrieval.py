@@ -77,7 +77,7 @@ def retrieval_from_embeddings(
     interval: bool = False,
     seed: int = 0,
 ) -> Numbers:
-    """The same from embeddings, without ever holding the matrix of similarities.
+    """The metrics of `retrieval` from embeddings, without ever holding the matrix of similarities.
 
     200,000 captions and 100,000 videos of 512 numbers take the embeddings and less than 200 MB. Comparisons are exact
     on embeddings rounded to 2**-27 of their length, so the result depends neither on blocks and threads nor on the
@@ -173,7 +173,7 @@ def figures_of_ranks(
     interval: bool = False,
     seed: int = 0,
 ) -> Numbers:
-    """What `retrieval` returns, from the ranks alone; the options are those of `retrieval`."""
+    """The result of `retrieval` from the ranks alone; the options are those of `retrieval`."""
     smaller = min(n_videos, len(caption_to_video))
     ks = tuple(k for k in _KS if k <= smaller) if ks is None else at_most(ks, smaller, "videos and captions")
     groups, n_clusters = cluster_codes(clusters, n_videos)

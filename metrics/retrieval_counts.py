@@ -22,7 +22,7 @@ _CACHE = 1 << 20  # bytes of similarities compared at a time: they should still 
 
 
 class BothWays(NamedTuple):
-    """Where the true answers stand: for each caption among the videos, for each video among the captions.
+    """The rank counts of both directions: of each caption's video, and of each video's captions.
 
     `video_to_text` holds the videos that have captions, in order; `videos` says which they are.
     """

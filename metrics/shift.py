@@ -26,7 +26,7 @@ def caption_shift(
     interval: bool = False,
     seed: int = 0,
 ) -> Numbers:
-    """What a perturbation did to captions, over whitespace tokens, with their case.
+    """The effect of a perturbation on captions, over whitespace tokens, with their case.
 
     Returns `changed` (share of captions that differ), `bleu` (corpus BLEU-4 of the perturbed ones against the
     originals, 0..1, without smoothing; orders of which no caption has an n-gram do not count, as with sacrebleu's

@@ -45,7 +45,7 @@ Comparison = Json  # an object with these keys
 
 @dataclass(frozen=True)
 class PairedTest:
-    """What is compared, and how it is tested."""
+    """The configs and condition of a paired test, its models and its seed."""
 
     config: str  # of both runs
     condition: str
@@ -92,7 +92,7 @@ def compare_runs(
 
 
 def _mcnemar_figures(first: np.ndarray, second: np.ndarray) -> Comparison:
-    """What McNemar's test adds to a row; `[n]`, 1 where a model is right, else 0."""
+    """The columns that McNemar's test adds to a row; `[n]`, 1 where a model is right, else 0."""
     exact = mcnemar(first, second)
     counts = {name: int(exact[name]) for name in ("only_first", "only_second")}
     return {"mcnemar_p": exact["p_value"], **counts}
@@ -261,7 +261,7 @@ def power_lines(rows: Sequence[Comparison]) -> list[str]:
 
 
 def shown(detectable: float) -> str:
-    """What a sample shows, as the end of a sentence.
+    """The size of difference that a sample shows, as the end of a sentence.
 
     >>> shown(0.123), shown(1.2)
     ('which show 12.3 points or more', 'too few to show any difference')
@@ -339,7 +339,7 @@ def _interval_numbers(log: ForeignLog) -> Numbers:
 
 
 def notes_of(tables: Mapping[str, LogMetrics]) -> list[str]:
-    """What stands below a table of logs: intervals that differ, figures that differ from the harness's own, notes."""
+    """The lines below a table of logs: intervals that differ, figures that differ from the harness's own, notes."""
     lines = []
     for model, tasks in tables.items():
         for task, entry in tasks.items():
@@ -369,7 +369,7 @@ def notes_of(tables: Mapping[str, LogMetrics]) -> list[str]:
 
 
 def harness_notes(logs: Logs, *, beside_own: bool) -> list[str]:
-    """What stands below figures of several harnesses; [] for one. `beside_own`: whether runs of `score` are there."""
+    """The lines below figures of several harnesses; [] for one. `beside_own`: whether runs of `score` are there."""
     names = sorted({log.harness for log in logs}) + (["video-contrast"] if beside_own else [])
     if not logs or len(names) < 2:
         return []

@@ -135,7 +135,7 @@ def finish(
 
 
 def _written(write: Callable[..., object], **options: object) -> bytes:
-    """What a method of matplotlib writes; letters of other scripts are the reader's browser's, a PNG may lack them."""
+    """The output of a method of matplotlib; letters of other scripts are the browser's, a PNG may lack them."""
     sink = io.BytesIO()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")

@@ -38,7 +38,7 @@ def finding(runs: Sequence[ConfigRun]) -> str:
 
 
 def against_chance(figure: RunFigure) -> str:
-    """What the interval of a share says about chance, as the end of a sentence.
+    """The verdict of a share's interval on chance, as the end of a sentence.
 
     >>> from dataclasses import replace
     >>> figure = RunFigure("verb_mc", "clean", ACCURACY, 0.51, low=0.44, high=0.58, chance=0.5, n=200)
@@ -133,7 +133,7 @@ def _gamma_ends(run: ConfigRun, gamma: Gamma) -> tuple[float | None, float | Non
 
 
 def _contrasts(run: ConfigRun) -> str:
-    """What a config holds, in words: "the verb contrasts"; its name where that does not tell."""
+    """The contents of a config in words: "the verb contrasts"; its name where that does not tell."""
     kind, mc, _ = run.key.config.partition("_mc")
     if run.layout != "multiple_choice" or not mc:
         return run.key.short

@@ -34,7 +34,7 @@ def human(key: SetKey) -> float | None:
 
 
 def published(keys: Sequence[SetKey]) -> list[Table]:
-    """What the papers report for the configs, a table a published table; empty where they say nothing."""
+    """The figures that papers report for the configs, a table a published table; empty where they have none."""
     tables: list[Table] = []
     for title, source, rows in _tables():
         data_sets = dict.fromkeys(line["dataset"] for line in rows)
@@ -94,7 +94,7 @@ def _builder(key: SetKey) -> str:
 
 
 def _published_name(key: SetKey, data_set: str) -> str:
-    """What the published rows of `data` call the config; "" if they are of other data."""
+    """The name of the config in the published rows of `data`; "" if they are of other data."""
     if key.config == data_set:
         return _COUNTERFACTUAL[0]
     builder = _builder(key)

@@ -1,4 +1,4 @@
-"""What a page is made of: sections of tables and figures. Sections know numbers; the template knows looks."""
+"""The parts of a page: sections of tables and figures. Sections know numbers; the template knows looks."""
 
 import itertools
 import re
@@ -139,7 +139,7 @@ class Section:
 
 
 def with_own_names(sections: Sequence[Section]) -> list[Section]:
-    """The same sections; parts whose files would have one name, or a name too long for a file, get one of their own.
+    """The sections; parts whose files would have one name, or a name too long for a file, get one of their own.
 
     >>> table = Table("kinds-a-b", "Accuracy", [], [])
     >>> [part.name for part in with_own_names([Section("kinds", "Kinds", parts=[table, table])])[0].parts]

@@ -76,7 +76,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class KindHits:
-    """What models contribute to one column."""
+    """The results of models in one column."""
 
     kind: str  # of contrast
     hits: Mapping[str, ItemHits]  # by model
@@ -249,7 +249,7 @@ def _letters(number: int) -> str:
 
 
 def _link(run: ConfigRun, site: Path, first: Path, link: str) -> str:
-    """Where a run is read; "" where the site cannot lead to it."""
+    """The link to a run's page; "" where the site cannot lead to it."""
     path, root = run.path.resolve(), site.resolve()
     if link:
         return f"{link.rstrip('/')}/{os.path.relpath(path, first.resolve())}".replace(os.sep, "/")
@@ -296,7 +296,7 @@ MOST_FRAMES = 768  # of a clip that are decoded at the word of a certificate
 
 
 def certified(run: ConfigRun) -> str:
-    """What the row of a model says of the first certificate that it has; "" where none is known."""
+    """The note in a model's row on the first certificate that it has; "" where none is known."""
     certificates = certificates_in(run.path, run.path.parent / "certificates", CERTIFICATES)
     own = (certificate for _, certificate in certificates if is_of(certificate, run.record))
     model = next((one["model"] for one in own if not _other_weights(one, run)), None)
@@ -304,7 +304,7 @@ def certified(run: ConfigRun) -> str:
 
 
 def contradicted(run: ConfigRun) -> Iterator[str]:
-    """What speaks against the certificates that lie in a run's folder or beside it, a line each.
+    """The objections to the certificates that lie in a run's folder or beside it, a line each.
 
     Raises VideoContrastError: a certificate is damaged.
     """

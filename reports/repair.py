@@ -93,7 +93,7 @@ def write_repair(
 
 
 def _errata(source: XraySource, repairs: Mapping[str, Repair]) -> Errata:
-    """What differs from the authors' file; where the set is no file, rows are counted in each split."""
+    """The differences from the authors' file; where the set is no file, rows are counted in each split."""
     entries, path, columns = [], source.path, source.columns
     for split, of_split in repairs.items():
         numbers = source.table.numbers[split] if source.table else range(len(source.splits[split]))
@@ -144,7 +144,7 @@ def _drawn(source: XraySource, repairs: Mapping[str, Repair], sample: int, seed:
 
 
 def _read(pairs: Sequence[Pair], votes: Sequence[Path], seed: int) -> str:
-    """What readers say of the sample, for the card. Raises as `merge` where a file of votes is of another page."""
+    """The votes of readers on the sample, for the card. Raises as `merge` where a file of votes is of another page."""
     if not votes:
         return "not read"
     with tempfile.TemporaryDirectory() as reading:  # nothing is left in the output where the votes do not fit

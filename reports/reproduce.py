@@ -163,7 +163,7 @@ class PaperPart:
 
 @dataclass(frozen=True)
 class PaperRecipe:
-    """What must be scored for a paper's tables."""
+    """The scoring that a paper's tables need."""
 
     builder: str  # of the set, which is kept under `sets/<builder>`
     conditions: str  # scored in all parts
@@ -213,7 +213,7 @@ def unscored(paper: Paper) -> Reproduction:
 
 
 def default_output(name: str, model: str) -> Path:
-    """Where a reproduction's runs lie when no folder is named.
+    """The folder of a reproduction's runs when none is named.
 
     >>> default_output("rcad", "openai/clip-vit-base-patch32").as_posix()
     'runs/reproduce-rcad-openai-clip-vit-base-patch32'
@@ -302,7 +302,7 @@ def _papers_split(part: PaperPart, dataset: str | Path) -> str:
 
 
 def _tables_of(parts: Sequence[PaperPart], dataset: str | Path) -> list[tuple[PaperPart, str]]:
-    """What is scored: each config of each part, without the parts of MSR-VTT's 1k-A on other data."""
+    """The configs that are scored: each of each part, without the parts of MSR-VTT's 1k-A on other data."""
     usable = [part for part in parts if _builder(dataset) not in _OTHER_SPLITS or part.rows != [ONE_K_A]]
     return [(part, config) for part in usable for config in part.configs]
 

@@ -36,7 +36,7 @@ HIT_COLUMNS = ("id", "cluster", "label", "scores")
 
 
 class ItemHits(NamedTuple):
-    """What a model got right, in columns, since there may be millions of items."""
+    """The hits of a model, in columns, since there may be millions of items."""
 
     names: pa.Array  # of the items
     values: np.ndarray  # float64[n] in 0..1
@@ -168,7 +168,7 @@ def differing(figures: Sequence[RunFigure | None]) -> list[str]:
 
 @dataclass(frozen=True)
 class SetKey:
-    """Which items a run was scored on. Two runs are compared only where config, split and fingerprint are equal."""
+    """The items that a run was scored on. Two runs are compared only where config, split and fingerprint are equal."""
 
     dataset: str = field(compare=False)  # where the run found them; copies of a set in several places are one set
     config: str
@@ -224,7 +224,7 @@ class ConfigRun:
 
     @property
     def record(self) -> RunRecord:
-        """What made the run's numbers."""
+        """The record of how the run's numbers were made."""
         return self.folder.record
 
     @property
@@ -443,7 +443,7 @@ def set_record(dataset: str) -> SetRecord | None:
 
 
 def config_facts(key: SetKey) -> Facts:
-    """What the record of a set says of a config; empty for a set on the Hub."""
+    """The facts of a config in the record of its set; empty for a set on the Hub."""
     record = set_record(key.dataset)
     entry = record.get("configs", {}).get(key.config) if record else None
     return entry["facts"] if entry else {}

@@ -1,4 +1,4 @@
-"""What is known about the sets themselves: the blind audit, similarity matrices, and a map of clips and captions.
+"""The sets themselves: the blind audit, similarity matrices, and a map of clips and captions.
 
 The map, by t-SNE, is made from the embeddings that the run stored, with the clips under the visual perturbation that
 costs most. Where they are gone (another machine, a cleared store), or where the model joins a clip and a caption

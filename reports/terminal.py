@@ -241,7 +241,7 @@ def show(lines: Sequence[TableLine], models: Sequence[str], title: str = "") -> 
 
 
 def remarks(record: RunRecord) -> list[str]:
-    """What of a run was left out, halved or missing; nothing where all went as asked."""
+    """The parts of a run that were left out, halved or missing; nothing where all went as asked."""
     lines = [f"left out: {name}: {why}" for name, why in record.get("skipped", {}).items()]
     lines += [f"note: {note}" for note in record.get("notes", ())]
     lines += self_test_lines(record) + certified_lines(record)

@@ -58,7 +58,7 @@ SECTIONS = (summary, training, kinds, robustness, controls, behaviour, similarit
 
 @dataclass(frozen=True)
 class Page:
-    """What stands around the sections of a page."""
+    """The frame around the sections of a page."""
 
     title: str  # the heading
     counts: str  # what the page is about, in a few words
@@ -159,7 +159,7 @@ def _template() -> "Template":
 
 
 def warnings(runs: Sequence[ConfigRun]) -> list[str]:
-    """What a reader must know before comparing: mixed sets, missing videos, trial runs."""
+    """The warnings for a reader who compares: mixed sets, missing videos, trial runs."""
     messages = []
     by_config: dict[tuple[str, str], set[str]] = {}
     for run in runs:

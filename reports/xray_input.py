@@ -1,4 +1,4 @@
-"""What an X-ray reads: a folder of ours, a table of any kind, a log with the items inside, or a data set of the Hub."""
+"""The sources of an X-ray: a set of ours, a table of any kind, a log with the items inside, a data set of the Hub."""
 
 from collections.abc import Sequence
 from contextlib import suppress

@@ -29,7 +29,7 @@ def file_name(name: str) -> str:
 
 
 def headline(records: Records) -> str:
-    """What the sets show together: those that can be won without the video first, the rest in a count."""
+    """The finding of all sets together: those that can be won without the video first, the rest in a count."""
     if len(records) == 1:
         return " ".join(verdict(name, record) for name, record in records.items())
     solvable = {name: record for name, record in records.items() if record["blind"]["solvable"]}
@@ -114,7 +114,7 @@ def sample_lines(item: MultipleChoiceRow) -> list[str]:
 
 
 def tell_text(tell: Facts) -> str:
-    """What gives answers away, with its counts.
+    """The mark that gives answers away, with its counts.
 
     >>> tell_text({"what": "'not'", "items": 40, "true": 3.0, "expected": 20.0, "score": -5.4})
     "'not': with the true candidate in 3 of 40 items that it sets apart (20 by chance)"
@@ -126,7 +126,7 @@ def tell_text(tell: Facts) -> str:
 
 
 def next_steps(record: XrayRecord) -> list[str]:
-    """What an author should do about an X-ray, the most pressing first."""
+    """The advice to an author after an X-ray, the most pressing first."""
     blind, power, copies = record["blind"], record["power"], record["copies"]
     steps = []
     if rows := sum(map(len, record["source"]["left_out"].values())) if "source" in record else 0:
@@ -150,7 +150,7 @@ def next_steps(record: XrayRecord) -> list[str]:
 
 
 def power_line(facts: Facts) -> str:
-    """What a set of this size can show."""
+    """The differences that a set of this size can show."""
     at_best = facts.get("clusters_needed_at_best")
     unlike = at_best and at_best != facts["clusters_needed"]
     more = f" ({at_best:,} if the items of a video were unrelated)" if unlike else ""

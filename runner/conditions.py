@@ -29,7 +29,7 @@ CONTROLS = ("blind", "one_frame", "shuffled", "reversed")
 
 @dataclass(frozen=True)
 class Visual:
-    """What is done to the frames: nothing, a perturbation at a severity, or a control."""
+    """The change of the frames: none, a perturbation at a severity, or a control."""
 
     name: str | None = None
     severity: int = 0
@@ -46,7 +46,7 @@ class Visual:
 
 @dataclass(frozen=True)
 class Text:
-    """What is done to the captions: nothing or a perturbation. `stored` texts are already perturbed in the set."""
+    """The change of the captions: none or a perturbation. `stored` texts are already perturbed in the set."""
 
     name: str | None = None
     profile: str = "paper"

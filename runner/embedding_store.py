@@ -188,7 +188,7 @@ class Store:
 
 
 class Tensor(NamedTuple):
-    """Where a shard holds a tensor."""
+    """The place of a tensor in a shard."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -248,7 +248,7 @@ class Keys:
         return key.hex()[:32]
 
     def _segments(self, clip: Clip) -> tuple[seeds.Part, ...]:
-        """What an edited clip is put together from, and how its frames are chosen."""
+        """The parts of an edited clip, and how its frames are chosen."""
         rule = (timeline.RULE, timeline.VERSION) if clip.segments else ()
         return rule + tuple(
             value
@@ -273,7 +273,7 @@ class Keys:
 
 
 def _visual(visual: Visual, clip: Clip) -> tuple[seeds.Part, ...]:
-    """What a view depends on besides file, span and sampling: of random ones the video's name, too."""
+    """The parts of a view's key besides file, span and sampling: of random ones the video's name, too."""
     if visual.name in (None, "blind", "one_frame", "reversed"):
         return (visual.name,)
     if visual.is_control:

@@ -30,7 +30,7 @@ BLIND = Visual("blind")
 
 @dataclass(frozen=True)
 class Encoding:
-    """What a plan needs of an encoder, and where it is kept."""
+    """The encoder of a plan, and the store that keeps its embeddings."""
 
     model: Encoder
     plan: Plan
@@ -166,7 +166,7 @@ class SharedView:
 
 @dataclass(frozen=True)
 class SharedFrame:
-    """Where a frame is found."""
+    """The place where a frame is found."""
 
     clip: Clip  # an edited clip that shows it
     source: Clip  # what is decoded: the file as a clip, or the edited clip where the picture is grey or a mixture
@@ -204,7 +204,7 @@ def frames_by_themselves(model: Encoder) -> bool:
 
 
 def shared_frames(encoding: Encoding, reader: ClipReader) -> SharedFrames:
-    """Which views of a plan can be pooled; a clip that cannot be read or is not shown whole is recorded."""
+    """The views of a plan that can be pooled; a clip that cannot be read or is not shown whole is recorded."""
     views: list[SharedView] = []
     places: dict[str, SharedFrame] = {}
     for clip in encoding.plan.views:

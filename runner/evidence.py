@@ -1,4 +1,4 @@
-"""What a model was given and what it returned: traces of a few items, and digests of the inputs of every item.
+"""The evidence of a run: traces of the inputs and outputs of a few items, and digests of the inputs of every item.
 
 `why-differ` compares them stage by stage. A trace holds the frames, the pixels and token ids that reach the network
 (read by a hook on its first layers, so that it is the same for every kind), the prompt, and embeddings or scores.
@@ -44,7 +44,7 @@ def _short(value: float) -> float:
 
 @contextmanager
 def first_inputs() -> Iterator[tuple[dict[str, np.ndarray], dict[int, tuple[int, list[np.ndarray]]]]]:
-    """What the first layers of networks are given in the forward passes inside: pixels and token ids.
+    """The inputs of the first layers of networks in the forward passes inside: pixels and token ids.
 
     "Conv" or "Linear" -> the input of the first such layer; the id of an embedding -> its size and all of its inputs.
     """

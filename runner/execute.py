@@ -242,7 +242,7 @@ def _scored_set(job: Job) -> JsonObject:
 
 
 def _model_counts(run: Run) -> JsonObject:
-    """What holds for the whole run, not for this process and this start of it."""
+    """The facts of the whole run, not of this process and this start of it."""
     counts: JsonObject = {"counters": run.model_counts} if run.model_counts else {}
     if estimate := estimate_of(run.job, run.plan):
         price = price_of(run.model_counts, run.job.kind_options)

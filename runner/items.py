@@ -34,7 +34,7 @@ class Item(NamedTuple):
 
     @property
     def drawn_by(self) -> str:
-        """What names the random draws of its texts: the rows of a group of pairs share their candidates."""
+        """The name of the random draws of its texts: the rows of a group of pairs share their candidates."""
         return self.group or self.id
 
 
@@ -109,7 +109,7 @@ class Texts(Sequence[tuple[str, ...]]):
 
     @classmethod
     def of(cls, lists: Iterable[Sequence[str]]) -> "Texts":
-        """The same lists."""
+        """The lists as columns: each text is held once."""
         place_of: dict[str, int] = {}
         places, sizes = array("i"), array("i")
         for texts in lists:
@@ -166,7 +166,7 @@ class Items:
 
     @classmethod
     def of(cls, items: Iterable[Item]) -> "Items":
-        """The same items."""
+        """The items as columns, read in blocks."""
         parts: dict[str, list[np.ndarray]] = {name: [np.empty(0, dtype)] for name, dtype in _COLUMNS.items()}
         equal_values: dict[object, object] = {}
         rest = iter(items)

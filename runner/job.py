@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunResult:
-    """What `score` returns."""
+    """The result of `score`."""
 
     metrics: RunMetrics  # as in `metrics.json`: config -> conditions -> numbers, and robustness
     # as in `run.json`; of a dry run, the plan.
@@ -68,7 +68,7 @@ class Job:
 
 
 def describe(job: Job, plan: Plan) -> JsonObject:
-    """What a run would do: the plan in numbers."""
+    """The plan of a run in numbers."""
     cost = plan.cost()
     return {
         "model": job.source.name,
@@ -86,7 +86,7 @@ def describe(job: Job, plan: Plan) -> JsonObject:
 
 
 def estimate_of(job: Job, plan: Plan) -> dict[str, float]:
-    """What a model that is asked elsewhere will cost: requests, tokens and price; {} for models that run here."""
+    """The cost of a model that is asked elsewhere: requests, tokens and price; {} for models that run here."""
     if job.kind.estimate is None:
         return {}
     tables = [(table, [text for own in table.texts for text in own]) for table in plan.tables]
@@ -116,7 +116,7 @@ def read_result(output: Path) -> RunResult:
 
 
 def identity(job: Job, dtype: str) -> Json:
-    """What a directory belongs to."""
+    """The run that a directory belongs to."""
     own = job.sampling
     rate = [own.least, own.multiple, own.rounding]
     mark: JsonObject = {

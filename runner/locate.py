@@ -1,4 +1,4 @@
-"""Where a model is: a baseline's name, a packaged checkpoint, a folder, or the Hub; adapters and their base.
+"""The place of a model: a baseline's name, a packaged checkpoint, a folder, or the Hub; adapters and their base.
 
 Nothing heavy is imported. A local path goes before the Hub, whose cache is read where it cannot be reached.
 Adapters (LoRA) are a folder as peft saves them; `base.json` beside them, where `teach` wrote it, holds a digest of the

@@ -1,4 +1,4 @@
-"""What a run did, added up where processes meet; batches that are halved where memory does not suffice."""
+"""The counts of a run, added up where processes meet; batches that are halved where memory does not suffice."""
 
 import threading
 from collections import Counter
@@ -27,7 +27,7 @@ COUNTED = ("visual_encodings", "visual_encodings_planned", "text_encodings", "te
 
 @dataclass
 class RunCounts:
-    """What this run did."""
+    """The counts of this run."""
 
     decode: DecodeCounter = field(default_factory=DecodeCounter)  # frames decoded, converted, and the least needed
     # by their names in the record: views, frames of edited clips and texts that went through the model, and how many
@@ -60,7 +60,7 @@ class RunCounts:
             self.videos[path] = entry
 
     def taken(self) -> "RunCounts":
-        """What was counted since the last call."""
+        """The counts since the last call."""
         with _LOCK:
             counts = RunCounts(**vars(self))
             vars(self).update(vars(RunCounts()))

@@ -32,7 +32,7 @@ class ModelOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SetOptions:
-    """Which rows and videos of a set are scored, and under which perturbations."""
+    """The rows and videos of a set that are scored, and the perturbations under which they are."""
 
     PANEL: ClassVar[str] = SCORED
     conditions: Annotated[str | Sequence[str], "clean,visual:*,text:*,pairs,controls, or names"] = "clean"
@@ -49,7 +49,7 @@ class SetOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """Which frames of a clip the model sees, where and in which steps it runs, and what a run keeps and shows."""
+    """The frames of a clip that the model sees, where and in which steps it runs, and what a run keeps and shows."""
 
     PANEL: ClassVar[str] = RUN
     frames: Annotated[
@@ -86,7 +86,7 @@ class ScoreOptions(RunOptions, SetOptions, ModelOptions, TableColumns):
     HIDDEN: ClassVar[frozenset[str]] = frozenset(column.name for column in fields(TableColumns))  # `xray` shows them
 
     def request(self) -> JsonObject:
-        """What `run.json` records of the options: those that the numbers depend on."""
+        """The options as `run.json` records them: those that the numbers depend on."""
         record = {name: value for name, value in declared.as_record(self).items() if name not in NOT_RECORDED}
         return record | {"conditions": names_in(self.conditions) or []}
 

@@ -69,7 +69,7 @@ class Views:
         return self.visual_sets[int(self.codes[self.place(clip)])]
 
     def place(self, clip: Clip) -> int:
-        """Where a clip stands."""
+        """The number of a clip."""
         at = bisect_left(self.clips, clip.sort_key, key=lambda other: other.sort_key)
         while self.clips[at] != clip:
             at += 1

@@ -144,7 +144,7 @@ class Processes:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """What the processes do together; the first, which may hold the store, stays. One that ends early says so."""
+        """A stretch of work that the processes do together; the first, which may hold the store, stays to its end."""
         try:
             yield
             if not self.first:
@@ -273,7 +273,7 @@ class WorkQueue:
         return min(self.size, self.processes.add(f"{self.name}/done", 0))
 
     def counts(self) -> Iterator[RunCounts]:
-        """What was counted in all chunks, which must be done."""
+        """The counts of all chunks, which must be done."""
         if self.processes.count == 1:
             return iter([self._counts])
         return (self.processes.get(f"{self.name}/counts{number}") for number in range(self.size))

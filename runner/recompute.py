@@ -33,7 +33,7 @@ _NOT_IN_MATRICES = _NOT_IN_SCORES | {"unparseable"}
 
 
 def contradictions(run: RunFolder, dataset: str | Path | None = None) -> list[str]:
-    """What a finished run says that its stored scores or its set deny; [] for a run that is whole.
+    """The claims of a finished run that its stored scores or its set deny; [] for a run that is whole.
 
     Labels, kinds and source videos must be those of the set, an item without a score must be of a clip that the run
     lists as missing, and every figure of `metrics.json` must come out of the scores again. Conditions of retrieval

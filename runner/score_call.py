@@ -127,7 +127,7 @@ def make_job(
 def request_record(
     model: AnyPath, dataset: AnyPath, configs: Sequence[str] | None, options: ScoreOptions
 ) -> JsonObject:
-    """What `run.json` records of a call. `model, dataset, configs`: as in `score`."""
+    """The record of a call in `run.json`. `model, dataset, configs`: as in `score`."""
     names = list(configs) if configs is not None else None
     return {"model": str(model), "dataset": str(dataset), "config": names, **options.request()}
 

@@ -53,7 +53,7 @@ class ScoreRequest:
 
 @dataclass(frozen=True)
 class Pairing:
-    """Which requests a plan makes of a pair scorer."""
+    """The requests that a plan makes of a pair scorer."""
 
     plan: Plan
     keys: Keys

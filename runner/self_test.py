@@ -247,7 +247,7 @@ def diagnose(job: Job, *, alternatives: bool = False) -> tuple[SelfTest, JsonObj
 
 
 def shown_input(job: Job) -> JsonObject:
-    """What a model is given for the first item that can be read. Raises VideoContrastError: no clip can be."""
+    """The input of a model for the first item that can be read. Raises VideoContrastError: no clip can be."""
     run = loaded_run(job)
     entry: JsonObject = {"model": job.source.name, "kind": job.kind.name}
     if isinstance(run.model, TextScorer):

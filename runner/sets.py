@@ -41,7 +41,7 @@ class Group:
     questions: Questions = ""
 
     def joined(self, texts: Texts) -> Texts:
-        """What is scored where the items' candidates are `texts`: with the questions before them, where they are."""
+        """The texts that are scored for the candidates `texts`: with the questions before them, where they are."""
         if self.questions != "joined":
             return texts
         pairs = zip(self.items, texts, strict=True)
@@ -54,7 +54,7 @@ class Group:
 
 @dataclass(frozen=True)
 class LoadedSet:
-    """What is to be scored."""
+    """The configs of a set that are to be scored."""
 
     name: str
     split: str

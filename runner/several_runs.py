@@ -130,7 +130,7 @@ FindSet = Callable[[str, Sequence[str] | None], Path | None]
 
 @dataclass(frozen=True)
 class RunOutcome:
-    """What became of one of several runs."""
+    """The outcome of one of several runs."""
 
     name: str  # of the run
     model: str  # as given
@@ -196,7 +196,7 @@ def _with_frames(jobs: Sequence[Job | str], folder: Path) -> Iterator[Job | str]
 
 
 def frames_key(job: Job) -> tuple[Path, Sampling] | None:
-    """Which frames a job looks at; None for models that see none, and videos that are yet to be fetched."""
+    """The frames that a job looks at; None for models that see none, and videos that are yet to be fetched."""
     return None if job.kind.family == "text" or job.video_root is None else (job.video_root, job.sampling)
 
 

@@ -143,7 +143,7 @@ def _pairs(scores: TableScores) -> Numbers:
 
 
 def _rotations(scores: TableScores) -> Numbers:
-    """Where options were asked about in every rotation: the share of items that are right in all of them."""
+    """The share of items that are right in every rotation, where options were asked about in all of them."""
     if scores.parts_of is None:
         return {}
     items = scores.items
@@ -162,7 +162,7 @@ def _rotations(scores: TableScores) -> Numbers:
 
 
 def _clips(scores: TableScores) -> Numbers:
-    """Where clips have several questions: the share of clips all of whose questions are answered right.
+    """The share of clips all of whose questions are answered right, where clips have several.
 
     On TemporalBench this is the multiple binary accuracy of its paper. Where sources have several groups of pairs, also
     the share of sources: on TimeBlind the instance accuracy of its paper.
@@ -222,7 +222,7 @@ def _hits(scores: TableScores) -> np.ndarray:
 
 
 def with_proficiency(hits: Mapping[tuple[str, str], Mapping[str, tuple[float, str]]]) -> dict[tuple[str, str], Numbers]:
-    """Where a config and its proficiency test are scored together: the share of items that are right in both.
+    """The share of items that are right both in a config and in its proficiency test, where these are scored together.
 
     Returns (config, condition) -> `accuracy_with_proficiency` with its interval. `hits`: (config, condition) ->
     `item_hits`. The test of the config X is the config X_proficiency, with X's ids.

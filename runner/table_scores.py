@@ -32,7 +32,7 @@ class TableScorer:
     missing: frozenset[Clip] = frozenset()  # no table is scored on these, so that all conditions have the same clips
 
     def scores(self, table: PlannedTable) -> TableScores:
-        """Those of one table, asked for one after the other, so that memory holds one matrix."""
+        """The scores of one table, asked for one after the other, so that memory holds one matrix."""
         clips = table.group.items.clips
         places = [n for n, clip in enumerate(clips) if clip not in self.missing] if self.missing else range(len(clips))
         return self.scores_of(table, places)
@@ -212,7 +212,7 @@ def text_tables(model: TextScorer, plan: Plan, absent: frozenset[Clip]) -> Table
 
 
 def _labelled(table: PlannedTable, items: Items, item_texts: Texts) -> Iterator[LabelledItem]:
-    """What a blind model may learn from: items with their texts under the condition, without the question."""
+    """The items that a blind model may learn from, with their texts under the condition, without the question."""
     for item, own in zip(items, item_texts, strict=True):
         question = table.group.with_question(item, "")
         texts = [text.removeprefix(question) for text in own]

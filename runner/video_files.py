@@ -87,7 +87,7 @@ def absent(clips: Iterable[Clip], root: Path | None) -> dict[str, str]:
 
 
 def state_of(status: os.stat_result, digest: str) -> VideoFile:
-    """What is known of a file that was read."""
+    """The facts of a file that was read."""
     size, time_of_change, status_changed = files.state(status)
     return {"sha256": digest, "size": size, "changed": time_of_change, "status_changed": status_changed}
 

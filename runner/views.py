@@ -89,7 +89,7 @@ BLANK_SIZE = 224
 
 @dataclass(frozen=True)
 class Sampling:
-    """Which frames of a clip are looked at."""
+    """The rule by which frames of a clip are sampled."""
 
     frames: int = 8  # how many
     policy: Policy = "uniform"  # where they lie
@@ -133,7 +133,7 @@ class View:
 
 @dataclass(frozen=True)
 class _Need:
-    """What one view needs."""
+    """The frames that one view needs."""
 
     visual: Visual
     positions: np.ndarray  # which frames of the clip are sampled
@@ -185,7 +185,7 @@ def held_bytes(root: Path, clip: Clip, visuals: Sequence[Visual], sampling: Samp
 
 
 def need_of(visual: Visual, clip: Clip, footage: AnyFootage, sampling: Sampling) -> _Need:
-    """Which frames of a clip a view samples, shows, and takes decoding."""
+    """The frames of a clip that a view samples, shows, and takes decoding."""
     first = footage.span[0]
     count = sampling.count(_seconds(footage), footage.span[1] - footage.span[0])
     numbers = footage.sample(count, sampling.policy, sampling.fps)

@@ -96,7 +96,7 @@ def open_store(
 
 
 def none_readable(clips: int, part: str, first: str) -> VideoContrastError:
-    """What is said where no clip of a part ("train", "validation") can be read; `first`: what is wrong with one."""
+    """The error where no clip of a part ("train", "validation") can be read; `first`: the fault of the first one."""
     none = f"none of the {clips} clips" if clips > 1 else "the only clip"
     return VideoContrastError(
         f"{none} of the {part} part can be read{'; the first' if clips > 1 else ''}: {first} (--video-root says where "
@@ -174,7 +174,7 @@ class Part:
 
 
 class TrainingData(NamedTuple):
-    """What is learned from, and what is stopped by."""
+    """The parts of a set that a training learns from, and is stopped by."""
 
     train: Part
     validation: Part

@@ -1,4 +1,4 @@
-"""What a model does on the validation clips: the loss, retrieval, random options, and each kind of negative.
+"""The figures of a model on the validation clips: the loss, retrieval, random options, and each kind of negative.
 
 The library's evaluation loop is not used: it puts outputs of single samples together, while retrieval needs every clip
 against every caption, and the in-batch term whole batches.
@@ -29,7 +29,7 @@ Vector = npt.NDArray[np.float32]
 
 
 class _BatchScores(NamedTuple):
-    """What one batch contributes; processes send it to each other."""
+    """The contribution of one batch; processes send it to each other."""
 
     number: int  # of the batch
     loss: float  # summed over its captions

@@ -53,7 +53,7 @@ ANSWER_TOKENS = 6  # a replacement in JSON, about
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a run would ask of a chat model."""
+    """The requests that a run would send to a chat model."""
 
     captions: int  # of the corpus
     questions: int  # distinct: one a verb of a caption that can be replaced
@@ -166,7 +166,7 @@ def _check_models(request: GenerateOptions, recipe: NegativeRecipe, estimate: Es
 
 
 def _priced(rows: Iterator[RetrievalRow], recipe: NegativeRecipe, *, chat: Chat, request: GenerateOptions) -> Estimate:
-    """What is asked of the first `ESTIMATED` clips, and in proportion of all."""
+    """The estimate from the requests for the first `ESTIMATED` clips, in proportion of all."""
     listener = _Listener(chat.model)
     source = recipe.source("verb", {})  # which questions are asked does not depend on counts
     source.chat = listener
@@ -362,7 +362,7 @@ def _counts(videos: Sequence[tuple[str, Sequence[str]]]) -> CaptionCounts:
 
 
 def _rule(why: str) -> str:
-    """What is said of a caption without a contrast, as one reason to count by.
+    """The reason for a caption without a contrast, as one reason to count by.
 
     >>> _rule("not seen with this noun (2); no verb (1)")
     'not seen with this noun'

@@ -1,4 +1,4 @@
-"""What a training learns from: rows, frames, captions with negatives and similarities, outputs of frozen towers."""
+"""The material of a training: rows, frames, captions with negatives and similarities, outputs of frozen towers."""
 
 import math
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Which negatives a caption gets: from the options of `teach` and `generate` to what proposes them, and their rows.
+"""The negatives that a caption gets: from the options of `teach` and `generate` to their proposers, and their rows.
 
 Whether the models behind negatives and teacher can be had (in a folder, the cache, on the Hub, or behind an endpoint)
 is looked up before any video is decoded or any word counted: configs are read (or fetched), weights are not.
@@ -43,7 +43,7 @@ class CaptionEdits(EditOptions):
 
 @dataclass(frozen=True)
 class NegativeRecipe:
-    """Which negatives: what the stored file must have been made with."""
+    """The recipe of negatives, with which the stored file must have been made."""
 
     actions: int  # a caption, at most
     objects: int
@@ -61,12 +61,12 @@ class NegativeRecipe:
 
     @classmethod
     def of(cls, options: CaptionEdits, generator: str, seed: int) -> "NegativeRecipe":
-        """What options of `teach` or `generate` ask for. Raises UsageError: numbers of negatives that are none."""
+        """The recipe of options of `teach` or `generate`. Raises UsageError: numbers of negatives that are none."""
         model, given, rules = options.generator_model, options.generator_options, rule_kinds(options.rules)
         return cls(*amounts(options.negatives), generator, seed, model, given, options.quality, rules)
 
     def record(self) -> dict[str, object]:
-        """What the negatives depend on."""
+        """The facts that the negatives depend on."""
         own = asdict(self) | {"rules": ",".join(self.rules)}
         if not self.rules:
             del own["rules"]
@@ -93,13 +93,13 @@ class NegativeRecipe:
             )
 
     def sources(self, corpus: Corpus) -> list[tuple[WordEdits | KindContrasts, str, int]]:
-        """What makes negatives, each with its name in training and how many a caption gets; `corpus`: by video."""
+        """The makers of negatives, each with its name in training and how many a caption gets; `corpus`: by video."""
         targets: list[tuple[Target, str, int]] = [("verb", "action", self.actions), ("object", "object", self.objects)]
         words = [(self.source(target, corpus), label, n) for target, label, n in targets if n]
         return [*words, *((KindContrasts(kind, ContrastSetOptions(seed=self.seed)), kind, 1) for kind in self.rules)]
 
     def source(self, target: Target, corpus: Corpus) -> WordEdits:
-        """What proposes verbs or things. Things that no model proposes come from the lexicon."""
+        """The proposer of verbs or things. Things that no model proposes come from the lexicon."""
         options = EditOptions(generator_model=self.model, generator_options=self.options, quality=self.quality)
         return WordEdits(
             target=target,
@@ -148,7 +148,7 @@ class CaptionNegatives(TypedDict):
 
 
 class TaughtCaption(CaptionNegatives):
-    """The same with the teacher's similarities."""
+    """A caption and its negatives with the teacher's similarities."""
 
     teacher: list[float]  # cosines of the caption with itself (1) and with each negative
     video_id: NotRequired[str]  # of the clip; its id where this is absent
@@ -198,7 +198,7 @@ def is_stored(recipe: NegativeRecipe, folder: Path) -> bool:
 
 
 def content(model: str | None) -> str | None:
-    """What a model is known by: a folder by its name and files, so that one trained anew is another; else its name."""
+    """The key of a model: a folder by its name and files, so that one trained anew is another; else its name."""
     return f"{model}@{digest_of(Path(model))[:12]}" if model and Path(model).is_dir() else model
 
 
@@ -254,7 +254,7 @@ def check_endpoint(address: str) -> None:
 
 
 def _folder(name: str) -> Path | None:
-    """Where a model's files are on this machine; None where the Hub has yet to be asked for them."""
+    """The folder of a model's files on this machine; None where the Hub has yet to be asked for them."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.constants import HF_HUB_OFFLINE
     from huggingface_hub.errors import LocalEntryNotFoundError

@@ -30,7 +30,7 @@ PRESETS: dict[str, OptionValues] = {
 
 @dataclass(frozen=True, kw_only=True)
 class DataOptions:
-    """What is trained on."""
+    """The data of a training."""
 
     PANEL: ClassVar[str] = DATA
     output: Annotated[Path, "folder of the run; the same call resumes it"]
@@ -159,7 +159,7 @@ class TeachOptions(_TeachFields):
 
 @dataclass(frozen=True, kw_only=True)
 class GenerateOptions(CaptionEdits, ClusterOptions):
-    """Which negatives of which captions, by whom, at what price."""
+    """The negatives to generate: of which captions, by whom, at what price."""
 
     executor: Annotated[Literal["local", "slurm", "ray"] | None, "share blocks of clips; default: this process"] = None
     output: Annotated[str, "folder of the set, or its address (s3://...); the same call resumes it"]

@@ -40,7 +40,7 @@ class Preference(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class PreferenceOptions:
-    """Which items become training data, and in which form."""
+    """The items that become training data, and their form."""
 
     output: Annotated[Path, "folder to write into"]
     format_: Annotated[Literal["dpo", "grpo"], "preference pairs, or checkable answers"]
@@ -146,7 +146,7 @@ def answer_reward(completions: Sequence[Any], solution: Sequence[str], **_: obje
 
 
 def check_trainable(model: str | Path, pairs: str | Path) -> None:
-    """What would only fail, or train without pictures, once the model is loaded.
+    """The faults that would show only once the model is loaded, or train it without pictures.
 
     Raises UsageError: the installed TRL is absent or too old, or the folder holds no training data; VideoContrastError:
     the base has no chat template.

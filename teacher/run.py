@@ -168,7 +168,7 @@ def teach(
 
 
 def recipe_of(dataset: AnyPath, request: TeachOptions) -> NegativeRecipe:
-    """Which negatives the options ask for."""
+    """The recipe of negatives that the options ask for."""
     generator = request.generator
     if generator == "auto":
         generator = "shapes" if SetFolder(Path(dataset)).builder == "shapes" else "lexicon"
@@ -176,7 +176,7 @@ def recipe_of(dataset: AnyPath, request: TeachOptions) -> NegativeRecipe:
 
 
 def _digest(rows: ClipRows) -> str:
-    """What of a split decides the training: its clips and their captions."""
+    """The digest of what decides the training in a split: its clips and their captions."""
     facts = ((row["id"], row["video_path"], row["start"], row["end"], *row["captions"]) for row in rows)
     return digest(*(fact for row_facts in facts for fact in row_facts)).hex()[:12]
 
@@ -390,7 +390,7 @@ def dry_run(model: AnyPath, dataset: AnyPath, request: TeachOptions, prices: Pri
 
 
 def _questions(dataset: AnyPath, request: TeachOptions, recipe: NegativeRecipe, prices: Prices) -> dict[str, Fact]:
-    """What `generate` estimates of both splits."""
+    """The estimates of `generate` for both splits."""
     edits: OptionValues = {field.name: getattr(request, field.name) for field in fields(CaptionEdits)}
     given = (recipe.options or "").split(",")  # where its server and its answers are does not change what is asked
     parts = [part for part in given if part.partition("=")[0].strip() not in ("endpoint", "store")]

@@ -65,7 +65,7 @@ class TeachTrainer(Trainer):
         )  # fmt: skip
 
     def get_train_dataloader(self) -> DataLoader:
-        """The same batches for every process, of which `collate` takes the process's share."""
+        """The batches, equal in every process, of which `collate` takes the process's share."""
         options, here, part = self.options, self.accelerator, self.splits.train
 
         def share(picked: list[int]) -> Inputs:
@@ -193,7 +193,7 @@ class TeachTrainer(Trainer):
 
 
 def _saved_tensors(pairs: Pairs) -> Iterator[tuple[str, torch.Tensor]]:
-    """What a checkpoint holds: the parameters that learn, and the buffers that are saved with a model."""
+    """The tensors of a checkpoint: the parameters that learn, and the buffers that are saved with a model."""
     for name, parameter in pairs.named_parameters():
         if parameter.requires_grad:
             yield name, parameter

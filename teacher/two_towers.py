@@ -109,7 +109,7 @@ class Pairs(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where the model is."""
+        """The device of the model."""
         return next(self.parameters()).device
 
     @property
@@ -188,7 +188,7 @@ class Pairs(nn.Module):
         return features if head is None else head(features.flatten(0, -2)).unflatten(0, features.shape[:-1])
 
     def _before(self, side: str, features: Callable[[], Tensor]) -> torch.Tensor:
-        """What a model's features are before their projection, if it has one."""
+        """The features of a model before their projection, if it has one."""
         if (head := self.heads[side]) is None:
             return pooled(features())
         states: list[torch.Tensor] = []

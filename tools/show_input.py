@@ -1,4 +1,4 @@
-"""What one model of each family is given for one item: writes docs/show_input.md, from tiny checkpoints of the classes.
+"""The input of one model of each family for one item: writes docs/show_input.md, from tiny checkpoints of the classes.
 
     python tools/show_input.py docs/show_input.md
 
@@ -87,7 +87,7 @@ def shown(folder: Path) -> dict[str, Any]:  # JSON
 
 
 def section(record: Mapping[str, Any]) -> str:  # JSON
-    """What is not the same for all families: kind, inputs with their shapes, times told, texts."""
+    """The facts that differ between families: kind, inputs with their shapes, times told, texts."""
     inputs = [f"`{name}` {' x '.join(map(str, shape))}" for name, shape in record.get("pixels", {}).items()]
     facts = [f"Kind `{record['kind']}`"] + ([f"inputs {', '.join(inputs)}"] if inputs else [])
     if record.get("times_told"):

@@ -114,7 +114,7 @@ LONGEST_WAIT = 600.0  # seconds: a server that asks for more is asked again all 
 
 
 class Answer(TypedDict, total=False):
-    """What is kept of a response: what the `read` of a `ChatModel` takes from it."""
+    """The part of a response that is kept, as the `read` of a `ChatModel` takes it."""
 
     text: str
     alternatives: list[list[tuple[str, float]]] | None  # of each token of the answer, the token itself first
@@ -163,7 +163,7 @@ _COUNTING = threading.Lock()
 
 @dataclass
 class Cost:
-    """What asking cost: requests sent, answers taken from the store, retries, and the tokens the server counted."""
+    """The cost of asking: requests sent, answers taken from the store, retries, and the tokens the server counted."""
 
     requests: int = 0
     stored: int = 0
@@ -270,7 +270,7 @@ class ChatModel:
                 counter.add(**amounts)
 
     def retried(self, send: Callable[[], T], cost: Cost | None = None) -> T:
-        """What `send` returns, called again while the server is busy or answers by halves; raises as `ask`."""
+        """The result of `send`, called again while the server is busy or answers by halves; raises as `ask`."""
         from huggingface_hub.errors import OfflineModeIsEnabled
 
         assert self.pace is not None
@@ -367,7 +367,7 @@ class ChatPool:
 
     @property
     def cost(self) -> Cost:
-        """What all endpoints were asked together."""
+        """The cost of all endpoints together."""
         total = Cost(stored=self._stored)
         for chat in self._all:
             total.add(**vars(chat.cost))

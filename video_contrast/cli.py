@@ -156,7 +156,7 @@ def _run(words: Sequence[str]) -> None:
 
 
 def _wrong_call(error: cyclopts.CycloptsError) -> str:
-    """What cyclopts says of a call, with the help to read; what is not there, or is no flag, is named as what it is."""
+    """The message of cyclopts on a call, with the help to read; absent names and words that are no flag are named."""
     import cyclopts
 
     message, call = str(error), " ".join(error.command_chain or ())

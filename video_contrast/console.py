@@ -1,4 +1,4 @@
-"""What a command says: its table for people, JSON for programs, or nothing.
+"""The output of a command: its table for people, JSON for programs, or nothing.
 
 Under `--quiet`, which every command takes, what it was asked to print is printed, and errors are; progress bars, notes
 (`note`) and what is said of files that were written (`say`) are not.

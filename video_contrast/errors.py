@@ -35,7 +35,7 @@ _EXTRAS = {
 
 
 def missing_library(error: ModuleNotFoundError) -> "UsageError | None":
-    """What to install where an import failed; None where the library belongs to no extra.
+    """The advice what to install where an import failed; None where the library belongs to no extra.
 
     >>> print(missing_library(ModuleNotFoundError("No module named 'torch'", name="torch")))
     torch is not installed: `pip install "video-contrast[all]"`, or `pip install ".[all]"` in a clone

@@ -179,7 +179,7 @@ def copy_file(source: AnyPath, target: AnyPath) -> None:
 
 
 def state(status: os.stat_result) -> tuple[int, int, int]:
-    """What changes with a file's content: size, time of change, and that of its status, which no program can set."""
+    """The state of a file, which changes with its content: size, and times of change of it and its status."""
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
@@ -190,7 +190,7 @@ def sha256(path: AnyPath) -> str:
 
 
 def cache_dir() -> Path:
-    """Where sets built on first use, stores and word tables are kept: `VIDEO_CONTRAST_CACHE` or the user's cache."""
+    """The folder of sets built on first use, stores and word tables: `VIDEO_CONTRAST_CACHE` or the user's cache."""
     if folder := os.environ.get("VIDEO_CONTRAST_CACHE"):
         return Path(folder)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "video-contrast"

@@ -89,7 +89,7 @@ def noticing_an_end() -> Iterator[None]:
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """What this process does inside it does as the only one: no work is shared with other ranks, who may be waiting."""
+    """A stretch in which this process works as the only one: no work is shared with other ranks, who may be waiting."""
     global _is_alone  # `spread` is called deep inside generators, which know nothing of their caller's ranks
     before, _is_alone = _is_alone, True
     try:
@@ -116,7 +116,7 @@ def wait_for_writer() -> None:
 
 
 def _ranks() -> "PartialState":
-    """What accelerate knows of the ranks. It meets those of a machine without a GPU only if it is told so."""
+    """The ranks as accelerate knows them. It meets those of a machine without a GPU only if it is told so."""
     from accelerate import PartialState
 
     return PartialState(cpu=on_cpu())

@@ -64,7 +64,7 @@ Configs = Annotated[list[str] | None, "which configs, comma-separated or the fla
 
 @dataclass(frozen=True)
 class Flag:
-    """What only the command line knows of an option."""
+    """The facts of an option that only the command line knows."""
 
     name: str = ""  # the flag, where it is not the option's name ("--json" of `as_json`), or the word for an argument
     hidden: bool = False  # taken, but not in the help

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Question:
-    """What the candidates of an item answer, and how its authors ask it."""
+    """The question that the candidates of an item answer, and how its authors ask it."""
 
     text: str  # the question
     # what a model is asked, word for word as published, with `{question}` and `{options}` (or `{options_dict}`,

@@ -29,7 +29,7 @@ Layout = Literal["multiple_choice", "pairs", "retrieval"]
 
 
 class EditRecord(TypedDict):
-    """What was changed in a candidate."""
+    """The change that makes a candidate."""
 
     old: str  # the words that were replaced
     new: str  # what stands in their place
@@ -106,7 +106,7 @@ KINDS = (
 
 
 def contrast_places(kinds: Sequence[str]) -> list[int]:
-    """Which candidates of an item are contrasts: neither the true one nor of another clip.
+    """The places of an item's contrasts: candidates that are neither the true one nor of another clip.
 
     >>> contrast_places(["random", "true", "gender"])
     [2]
@@ -193,13 +193,13 @@ def table_features(layout: Layout, parts: Iterable[str] = ()) -> datasets.Featur
 
 
 def optional_parts(names: Iterable[str]) -> list[str]:
-    """Which of the `OPTIONAL` parts a table with these columns has."""
+    """The `OPTIONAL` parts that a table with these columns has."""
     present = set(names)
     return [part for part, columns in OPTIONAL.items() if not columns.keys().isdisjoint(present)]
 
 
 def layout_of(names: Iterable[str]) -> Layout:
-    """Which table has these columns. Raises VideoContrastError: neither `candidates` nor `captions` is among them."""
+    """The layout of a table by its columns. Raises VideoContrastError: neither `candidates` nor `captions` is there."""
     present = set(names)
     if "candidates" in present:
         return "pairs" if "group" in present else "multiple_choice"

@@ -1,4 +1,4 @@
-"""What is kept between runs, and checked when it is read: what was damaged since is named and made anew."""
+"""Files that are kept between runs, and checked when they are read: a damaged one is named and made anew."""
 
 import json
 import os
@@ -65,7 +65,7 @@ def write_tensors(path: Path, tensors: Mapping[str, np.ndarray], **texts: str) -
 
 
 def read_tensors(path: Path) -> dict[str, np.ndarray]:
-    """What `write_tensors` wrote. Raises FileNotFoundError: there is none; ValueError: it holds something else now."""
+    """The tensors of `write_tensors`. Raises FileNotFoundError: no file; ValueError: it holds something else now."""
     from safetensors import SafetensorError, safe_open
 
     try:

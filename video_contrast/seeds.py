@@ -1,4 +1,4 @@
-"""Where every random stream of the product comes from.
+"""The source of every random stream of the product.
 
 A stream depends on the parts it is named by (a seed, a perturbation, its version, an id ...) and on nothing else: their
 digest (blake2b) becomes the state of a PCG64 generator.

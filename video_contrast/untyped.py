@@ -18,7 +18,7 @@ class TorchModel(Any):  # types not followed
 
 
 class Processor(Any):  # types not followed
-    """What turns videos, images and texts into a model's inputs, of transformers; also one of its parts."""
+    """A processor of transformers, or a part of one: it makes a model's inputs of videos, images and texts."""
 
 
 class Tokenizer(Any):  # types not followed

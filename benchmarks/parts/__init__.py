@@ -1,1 +1,1 @@
-"""What several benchmarks share: clocks, clips, stand-ins for checkpoints; and the parts of the larger ones."""
+"""The parts that benchmarks share: clocks, clips, stand-ins for checkpoints; and the parts of the larger ones."""

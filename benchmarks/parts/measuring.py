@@ -1,4 +1,4 @@
-"""What every benchmark begins with: its command line, and a clock that calls take turns against."""
+"""The beginning of every benchmark: its command line, and a clock that calls take turns against."""
 
 import argparse
 import time

@@ -106,7 +106,7 @@ def register() -> ExitStack:
 
 @dataclass(frozen=True)
 class Installed:
-    """What `install` did with one module: `status` is "installed", "refreshed" or "up to date"."""
+    """The result of `install` for one module: `status` is "installed", "refreshed" or "up to date"."""
 
     name: str
     path: Path
@@ -147,7 +147,7 @@ def install(names: Iterable[str] | None = None, cache: str | os.PathLike[str] | 
 
 
 def modules_cache() -> Path:
-    """Where `evaluate` keeps downloaded modules: its own rules, without the seconds that importing it takes."""
+    """The folder of modules that `evaluate` downloads: its own rules, without the seconds that importing it takes."""
     cache = os.environ.get("XDG_CACHE_HOME", "~/.cache")
     home = os.environ.get("HF_HOME", os.path.join(cache, "huggingface"))  # noqa: PTH118  as evaluate.config does
     return Path(os.environ.get("HF_MODULES_CACHE") or Path(home).expanduser() / "modules")

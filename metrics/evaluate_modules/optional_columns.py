@@ -1,4 +1,4 @@
-"""What our `evaluate` modules share: their info, optional input columns, and errors that name column and item."""
+"""The parts of our `evaluate` modules: their info, optional input columns, and errors that name column and item."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence

@@ -38,7 +38,7 @@ _SMALLEST = 240  # pixels of the shorter side; smaller pictures are enlarged wit
 
 
 def shown_folder() -> Path:
-    """Where converted clips are kept."""
+    """The folder of converted clips."""
     return cache_dir() / "annotate"
 
 

@@ -127,7 +127,7 @@ LEASE = 900.0  # seconds for which an item that somebody looks at is not given t
 
 @dataclass(frozen=True, kw_only=True)
 class PageItems:
-    """Which items of a set a page shows, in which order: options that the commands and the Space of a page share."""
+    """The items of a set that a page shows, in order: options that the commands and the Space of a page share."""
 
     config: Config = "verb_mc"
     split: Split = "test"
@@ -268,7 +268,7 @@ def page_html(task: PageTask | Literal["read"], title: str, data: JsonObject | N
 
 
 def phrase_of(row: MultipleChoiceRow) -> tuple[int, int] | None:
-    """Where the verb phrase stands in the true caption: that of the set's own contrast, else the first one found."""
+    """The span of the verb phrase in the true caption: that of the set's own contrast, else the first one found."""
     caption = row["candidates"][row["label"]]
     for edit in row["edits"]:
         if edit and edit["old"] and caption[edit["start"] : edit["start"] + len(edit["old"])] == edit["old"]:
@@ -281,7 +281,7 @@ def phrase_of(row: MultipleChoiceRow) -> tuple[int, int] | None:
 
 
 def problem_with(sentence: str, row: MultipleChoiceRow) -> str:
-    """What is wrong with a person's sentence, as a sentence for that person; "" if it may be kept."""
+    """The fault of a person's sentence, as a sentence for that person; "" if it may be kept."""
     caption = row["candidates"][row["label"]]
     span = phrase_of(row)
     if span is None:

@@ -29,7 +29,7 @@ AnyTables = dict[tuple[str, str], list[Row]]
 
 @dataclass(frozen=True)
 class Export:
-    """What is exported, and where to."""
+    """The table that is exported, and where its files go."""
 
     folder: Path  # of a built set
     output: Path  # folder of the files
@@ -83,7 +83,7 @@ class Export:
 
     @property
     def source(self) -> str:
-        """Where `datasets` reads the set: its name on the Hub, or its folder."""
+        """The name or folder under which `datasets` reads the set: its name on the Hub, or its folder."""
         return self.dataset or str(self.folder.resolve())
 
 

@@ -75,7 +75,7 @@ def _sample(row: Mapping[str, Json], metric: str, place: str) -> Sample:
 
 
 def value_of(metric: object) -> float | None:
-    """What a sample contributes to a metric: a number, the score in it, or whether its answer is the right one.
+    """The contribution of a sample to a metric: a number, the score in it, or whether its answer is the right one.
 
     >>> value_of(1), value_of({"score": 0.5}), value_of({"pred": 2, "ground_truth": "2"}), value_of({"pred": "A"})
     (1.0, 0.5, 1.0, None)
@@ -96,7 +96,7 @@ def _answer(metric: Mapping[str, Json], which: int) -> object:
 
 
 def _reply(row: Mapping[str, Json]) -> object:
-    """What the model said, before the task's own filter where the log holds it."""
+    """The model's answer, before the task's own filter where the log holds it."""
     answers = row.get("resps") or row.get("filtered_resps")
     while isinstance(answers, list) and answers:
         answers = answers[0]

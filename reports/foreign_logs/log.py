@@ -25,7 +25,7 @@ VIDEO = (
 
 @dataclass(frozen=True)
 class Sample:
-    """What a log says of an item, once an epoch."""
+    """The entry of an item in a log, once an epoch."""
 
     item: str  # its id
     value: float  # what it contributes to the figure

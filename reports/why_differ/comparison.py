@@ -28,7 +28,7 @@ UPSTREAM = ("frames", "pixels", "prompt", "model", "joining", "scores")  # what 
 
 @dataclass(frozen=True)
 class Share:
-    """What exchanging a stage changes."""
+    """The change of a figure when a stage is exchanged."""
 
     figure: str  # "accuracy", "t2v_R@1" or "v2t_R@1"
     stage: str  # what was exchanged; those among which the change cannot be divided stand with "+" between them
@@ -37,7 +37,7 @@ class Share:
 
     @property
     def part(self) -> str:
-        """Which part of the whole difference it is, in percent; "" where the figures are equal."""
+        """The share in the whole difference, in percent; "" where the figures are equal."""
         return f"{100 * self.change / self.of:.0f} %" if abs(self.of) > 1e-12 else ""
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What is known of one side: of a run of ours, of a log of another harness, or of a certificate.
+"""The evidence of one side: of a run of ours, of a log of another harness, or of a certificate.
 
 And what two sides have in common: items, traces, and the raw scores of the same captions.
 """
@@ -27,7 +27,7 @@ CERTIFICATE = "certificate"  # the key by which a certificate is known: its vers
 
 @dataclass(frozen=True)
 class ItemEvidence:
-    """What is known of an item."""
+    """The evidence of an item."""
 
     label: int | None = None  # which candidate is true; None where that is not known
     hit: float | None = None  # what it contributes to the figure, 0..1; None in retrieval

@@ -37,7 +37,7 @@ SHOWN = 4  # items or lines that are named
 
 @dataclass(frozen=True)
 class StageResult:
-    """What a comparison of a stage says."""
+    """The result of comparing a stage."""
 
     stage: str  # its name
     state: State  # "equal", "differs", "follows" (from another stage) or "unknown" (one side does not record it)
@@ -76,7 +76,7 @@ def few(names: list[str]) -> str:
 
 
 def unknown(stage: str, *sides: Side) -> StageResult:
-    """What is said of a stage that a side does not record; of the last of `sides`."""
+    """The result of a stage that a side does not record; it names the last of `sides`."""
     return StageResult(stage, "unknown", f"{sides[-1].name} ({sides[-1].source}) does not record it")
 
 
@@ -117,7 +117,7 @@ def compare_set(a: Side, b: Side) -> StageResult:
 
 
 def _changed_items(pairs: list[tuple[str, ItemEvidence, ItemEvidence]]) -> dict[str, list[str]]:
-    """What changed in the rows of the set -> the items."""
+    """The changes in the rows of the set -> the items."""
     with_texts = [(name, x, y) for name, x, y in pairs if x.texts and y.texts]
     return {
         "other captions": [name for name, x, y in with_texts if sorted(x.texts) != sorted(y.texts)],
@@ -170,7 +170,7 @@ def _same_numbers(a: Side, b: Side, other_digests: int) -> StageResult:
 
 
 def compare_pixels(a: Side, b: Side) -> StageResult:
-    """What reached the network: size, resize or crop, normalisation."""
+    """The pixels that reached the network: size, resize or crop, normalisation."""
     pairs = both_traces(a, b, "pixels")
     if not pairs:
         return StageResult("pixels", "unknown", "no clip whose pixels both sides record")
@@ -193,7 +193,7 @@ def compare_pixels(a: Side, b: Side) -> StageResult:
 
 
 def compare_prompt(a: Side, b: Side) -> StageResult:
-    """What is asked and how it is tokenised."""
+    """The question that is asked and its tokens."""
     if result := _compare_logs(a, b):
         return result
     silent = [side for side in (a, b) if not side.traces and not side.options]
@@ -287,7 +287,7 @@ EQUAL = 1e-9  # of figures
 
 
 def compare_model(a: Side, b: Side) -> StageResult:
-    """Which network computed: weights, dtype, attention, options; revision and libraries beside it."""
+    """The network that computed: weights, dtype, attention, options; revision and libraries beside it."""
     silent = [side for side in (a, b) if not side.model.get("kind")]
     if silent:
         return unknown("model", *silent)

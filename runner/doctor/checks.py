@@ -172,7 +172,7 @@ def _times(probe: Probe) -> Outcome:
 
 
 def _wrong_times(probe: Probe) -> Outcome | None:
-    """What is wrong with the times that the model is told of the longest clip, where it is known what it is told."""
+    """The fault of the times that the model is told of the longest clip, where it is known what it is told."""
     if "times_told" not in probe.rendered:
         return None
     longest = int(np.argmax([clip.times[-1] - clip.times[0] for clip in probe.clips]))
@@ -297,7 +297,7 @@ def _ends(probe: Probe, texts: Sequence[str]) -> Outcome:
 
 
 def _longest(probe: Probe, texts: Sequence[str]) -> Outcome | None:
-    """What is wrong with last words, of a caption and of the longest text; None where they show, or are counted."""
+    """The fault of last words, of a caption and of the longest text; None where they show, or are counted."""
     longest, short = max(texts, key=len, default=""), probe.captions[0]
     change = _word_shows(probe, short, short)
     if change <= probe.noise:
@@ -463,7 +463,7 @@ def golden_frames(count: int) -> np.ndarray:
 
 
 def _pixels(probe: Probe, frames: np.ndarray) -> list[np.ndarray]:
-    """What the first layers are given for frames."""
+    """The input of the first layers for frames."""
     model = probe.model
     clip = ClipFrames(frames, tuple(map(float, range(len(frames)))), probe.clips[0].source, float(len(frames)))
     with first_inputs() as (inputs, _):

@@ -67,7 +67,7 @@ class Probe:
         return videos, self._once(("texts", *captions), again, lambda: self.texts(captions))
 
     def _places(self, clips: Sequence[ClipFrames]) -> tuple[int, ...] | None:
-        """Which of the probe's clips these are; None where one of them is another."""
+        """The numbers of these clips among the probe's; None where one of them is another."""
         numbers = {id(clip): n for n, clip in enumerate(self.clips)}
         return tuple(numbers[id(clip)] for clip in clips) if all(id(clip) in numbers for clip in clips) else None
 
@@ -149,7 +149,7 @@ class Probe:
 
     @cached_property
     def rendered(self) -> JsonObject:
-        """What the model is given for the first item."""
+        """The input of the model for the first item."""
         texts, arguments = self.items.get(0, (self.captions_of(0), {}))
         return self.model.rendered_input(self.clips[0], texts, **arguments)
 
@@ -172,7 +172,7 @@ class Probe:
         return float(np.abs(finite(self.clean)).max(initial=0.0))
 
     def numbers(self, change: float) -> dict[str, float]:
-        """What a verdict on a change of scores stands on."""
+        """The number that a verdict on a change of scores stands on."""
         return {"change_sd": self.in_units(change)}
 
     def is_steady(self, change: float) -> bool:

@@ -1,4 +1,4 @@
-"""What a check says, the result of a whole self-test, and which failures stop a run."""
+"""The verdict of a check, the result of a whole self-test, and the failures that stop a run."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -18,7 +18,7 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one check says."""
+    """The verdict of one check."""
 
     check: str  # a name of `CHECKS`
     state: State  # "fail" stops a run; "doubt" marks it; "fact" is for the report and no error
@@ -57,7 +57,7 @@ class SelfTest:
         return cls(**{**entry, "verdicts": tuple(Outcome(**verdict) for verdict in entry["verdicts"])})
 
     def record(self, accepted: Collection[str]) -> JsonObject:
-        """What `run.json` says of it; `accepted` are the names of `--accept`."""
+        """The entry of `run.json`; `accepted` are the names of `--accept`."""
         if self.exempt:
             return {"exempt": self.exempt}
         failed_checks = [verdict.check for verdict in self.of("fail")]

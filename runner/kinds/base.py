@@ -55,7 +55,7 @@ class ScoreResult:
 
 
 class Model(ABC):  # noqa: B024  its families have the abstract methods
-    """What all families have."""
+    """The members that all families have."""
 
     frames: int | None = None  # the exact number that a clip must have; None where any number will do
     tokens: Any = None  # how texts are read: `loading.Tokens`, or another class with its methods
@@ -72,7 +72,7 @@ class Model(ABC):  # noqa: B024  its families have the abstract methods
         return None if self.tokens is None else int(self.tokens.longer(texts))
 
     def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> JsonObject:
-        """What the model itself is given for a clip and its captions: prompt, token counts, times, pixel shapes."""
+        """The input of the model itself for a clip and its captions: prompt, token counts, times, pixel shapes."""
         entry: JsonObject = {"frames": list(clip.frames.shape), "times": [round(time, 3) for time in clip.times]}
         return entry if self.tokens is None else entry | self.tokens.rendered_input(captions)
 
@@ -103,7 +103,7 @@ class Encoder(Model):
         return None
 
     def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> JsonObject:
-        """What the model itself is given: the first caption's tokens, and the shapes of the clip's pixels."""
+        """The input of the model itself: the first caption's tokens, and the shapes of the clip's pixels."""
         prepared = self.prepare(clip)
         arrays = prepared if isinstance(prepared, Mapping) else {"pixels": prepared}
         shapes = {name: list(value.shape) for name, value in arrays.items() if hasattr(value, "shape")}
@@ -176,7 +176,7 @@ class AskedScorer(PairScorer):
     def rendered_input(
         self, clip: ClipFrames, captions: Sequence[str], *, position: int = 0, question: Question | None = None
     ) -> JsonObject:
-        """What the model itself is given for an item (as of `score`): prompt, token counts, times, pixel shapes."""
+        """The input of the model itself for an item (as of `score`): prompt, token counts, times, pixel shapes."""
         return super().rendered_input(clip, captions)
 
 
@@ -256,7 +256,7 @@ class Kind:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """What `list models` shows: classes, or names, or model types."""
+        """The entries of `list models`: classes, or names, or model types."""
         return self.architectures or self.names or self.model_types
 
 
@@ -286,7 +286,7 @@ def kind(name: str, *, family: Family, summary: str, **facts: Any) -> Callable[[
 
 @dataclass(frozen=True)
 class ModelSource:
-    """Where a model is, before anything heavy is imported."""
+    """The place of a model, before anything heavy is imported."""
 
     name: str  # what the user gave (Hub id, folder, name of a baseline or packaged checkpoint)
     # its folder on this machine; None for a baseline, a served model or a precomputed file's absence.

@@ -37,7 +37,7 @@ class Random(TextScorer):
 
 
 class Constant(TextScorer):
-    """The same score for every pair: must come out at exactly chance."""
+    """A baseline with one score for every pair, which must come out at exactly chance."""
 
     def similarity(self, video_ids: Sequence[str], text_ids: Sequence[str], texts: Sequence[str]) -> np.ndarray:
         """Zeros, float64[N, M]."""
@@ -55,7 +55,7 @@ class Blind(TextScorer):
 
     @property
     def facts(self) -> JsonObject:
-        """Which models were the stronger ones."""
+        """The blind models that were the stronger ones."""
         return {"blind_models": self.models}
 
     def begin(self, texts: Sequence[str], *, condition: str = "clean") -> None:
@@ -107,7 +107,7 @@ class BlindLanguageModel(TextScorer):
 
     @property
     def facts(self) -> JsonObject:
-        """Which model it is."""
+        """The language model's name."""
         return {"language_model": self.name}
 
     def begin(self, texts: Sequence[str], *, condition: str = "clean") -> None:

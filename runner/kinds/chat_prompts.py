@@ -164,7 +164,7 @@ class ChatPrompts:
         return Prompt(inputs, text, question, inputs["input_ids"][0].tolist())
 
     def _video(self, clip: ClipFrames) -> dict[str, object]:
-        """What the processor is told of a clip: its frames as they are, their times, and the limit of their pixels."""
+        """The processor's arguments for a clip: its frames as they are, their times, and the limit of their pixels."""
         from transformers.video_utils import VideoMetadata
 
         metadata = metadata_of(clip)

@@ -190,12 +190,12 @@ class GeneratedScorer(AskedScorer):
         return {"max_new_tokens": self.options.max_new_tokens, "do_sample": False}
 
     def arguments(self, method: str, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of the arguments that a method of the model names."""
+        """The arguments that a method of the model names."""
         names = inspect.signature(getattr(self.model, method)).parameters
         return {name: value for name, value in values.items() if name in names}
 
     def generated(self, inputs: Mapping[str, Any]) -> str:
-        """What the model's `generate` adds to a prompt; some return the prompt with it."""
+        """The token ids that the model's `generate` adds to a prompt; some return the prompt with it."""
         output = self.model.generate(**inputs, **self.generation)[0]
         ids: list[int] = output.tolist()
         prompt: list[int] = next((inputs[name][0].tolist() for name in ("input_ids", "inputs") if name in inputs), [])

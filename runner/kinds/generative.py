@@ -84,7 +84,7 @@ class Prefix:
     def score(
         self, endings: Sequence[Sequence[int]], read: Read[T], *, only_last: bool, at_once: int = ENDINGS_AT_ONCE
     ) -> list[T]:
-        """What `read` keeps of the logits over each ending; they go through the model in batches sorted by length.
+        """The results of `read` for the logits over each ending; they go through the model in batches sorted by length.
 
         `endings`: token ids, none of them empty; at most `at_once` in one forward pass, since each needs its own copy
         of the prompt's keys. `read` is given float32[len(ending), V], row j after token j; with `only_last` the last
@@ -150,7 +150,7 @@ def _positions(model: TorchModel, inputs: Tensors) -> Tensor:
 
 @dataclass(frozen=True)
 class _Traits:
-    """What is looked up once a model, not for every prompt."""
+    """The facts that are looked up once a model, not for every prompt."""
 
     keeps_logits: bool  # whether its forward pass can be asked for the logits of some tokens alone
     positioning: str | None  # the module that computes positions in time and space; None where the model has none
@@ -214,7 +214,7 @@ def _forked(layer: Any, rows: int) -> Any:  # of transformers: a layer of `Cache
 def score_unshared(
     model: TorchModel, inputs: Tensors, endings: Sequence[Sequence[int]], length: int, *, read: Read[T], only_last: bool
 ) -> list[T]:
-    """The same as `Prefix(model, inputs, length).score(...)`, each ending with its whole prompt and video."""
+    """The results of `Prefix(model, inputs, length).score(...)`, each ending with its whole prompt and video."""
     import torch
 
     results = []
@@ -387,7 +387,7 @@ class GenerativeScorer(AskedScorer):
         return self._score_endings(prompt, endings, length, read=self._reader(prompt.text, names), only_last=True)
 
     def _read_after_thinking(self, clip: ClipFrames | None, question: str, names: Sequence[str]) -> np.ndarray:
-        """The same after the thoughts about one question."""
+        """Log-probabilities of the answers `names` after the thoughts about one question, float64[len(names)]."""
         prompt = self._prompt(clip, question)
         self._check_length(len(prompt.ids) + self.options.thinking)
         thought, tokens, cut = self.chat.thought(prompt, self.options.thinking)

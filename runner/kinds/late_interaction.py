@@ -103,7 +103,7 @@ class MultiVectorSentence(SentenceModel):
 
     @property
     def facts(self) -> JsonObject:
-        """What it takes, its prompts, and its similarity."""
+        """The facts of the model: its inputs, its prompts, and its similarity."""
         return super().facts | {"similarity": self.model.similarity_fn_name, "vector_length": self.vector_length}
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What all transformers kinds share: loading a model and its processor, pixels, tokens, and the v5 return types.
+"""The parts of all transformers kinds: loading a model and its processor, pixels, tokens, and the v5 return types.
 
 What code of repositories that was written for transformers 4 leaves out is made up for while it is loaded.
 """
@@ -132,7 +132,7 @@ def explained(source: ModelSource) -> Iterator[None]:
 
 
 def own_code(config: Mapping[str, Json]) -> str:
-    """What to try where code of a repository fails; "" where there is none."""
+    """The advice where code of a repository fails; "" where there is none."""
     if not config.get("auto_map"):
         return ""
     import transformers
@@ -141,7 +141,7 @@ def own_code(config: Mapping[str, Json]) -> str:
 
 
 def _why_not(error: Exception) -> str:
-    """What an error of the library comes to: its own run over several sentences, and over lists of all models."""
+    """The gist of an error of the library, whose own runs over several sentences, and over lists of all models."""
     text = " ".join(str(error).split())
     if absent := re.match(r"Can't load (.+?) for .*directory containing an? (\S+) file", text):
         return f"has no {absent[1]}: save it into the folder too (processor.save_pretrained), which makes {absent[2]}"
@@ -403,7 +403,7 @@ def times_in_prompt(prompt: str, inputs: Mapping[str, Tensor]) -> list[float]:
 
 
 def metadata_of(clip: ClipFrames) -> dict[str, Any]:  # of several types
-    """What processors of transformers take as `VideoMetadata`: a video of `len(frames)` frames, each at its own time.
+    """The `VideoMetadata` of a clip for processors of transformers: `len(frames)` frames, each at its own time.
 
     fps is the rate at which the clip was sampled: frames by the length of the clip, as in qwen-vl-utils; by their mean
     spacing where the length is not known. A frame's number is its time in units of 1 / fps, so number / fps is the time

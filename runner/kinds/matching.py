@@ -108,7 +108,7 @@ class MatchingHead:
         return torch.cat(matches).reshape(len(frames), len(captions))
 
     def frame_inputs(self, frames: Sequence[np.ndarray]) -> loading.Tensors:
-        """What is made of each frame once, whatever the captions."""
+        """The input that is made of each frame once, whatever the captions."""
         pixels = self.processor.image_processor(images=list(frames), return_tensors="pt")
         return dict(pixels.to(self.model.device, dtype=self.model.dtype))
 

@@ -91,7 +91,7 @@ class Precomputed(TextScorer):
 
     @property
     def facts(self) -> JsonObject:
-        """What the manifest says."""
+        """The manifest of the scores."""
         return {"precomputed": self.whole}
 
     def similarity(self, video_ids: Sequence[str], text_ids: Sequence[str], texts: Sequence[str]) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What a generative model is asked, and what its answer says.
+"""The questions that a generative model is asked, and how its answer is read.
 
 Of a server or a generated text the answer is looked for in the text; what stands before it ("**", a line break, "The
 answer is (") does not count. Its log-probabilities are those of the token that carries it. All answers about the
@@ -72,7 +72,7 @@ def _orders(k: int, options: AskOptions, position: int) -> dict[int, list[int]]:
 def questions_about(
     captions: Sequence[str], options: AskOptions, *, position: int = 0, question: Question | None = None
 ) -> list[str]:
-    """What a model is asked about captions: one question (that of the set first), or one a caption or rotation."""
+    """The questions about captions: one (that of the set first), or one a caption or rotation."""
     if options.scoring == "loglik":
         return [DESCRIBE if question is None else question.text]
     if question is None and options.scoring == "yesno":
@@ -190,7 +190,7 @@ def read_answers(
 
 
 def _places(texts: Sequence[str], names: Sequence[str], options: OptionTexts) -> list[Place | None]:
-    """Which name each text says, and where; None where it says none."""
+    """The name that each text says, and its place; None where it says none."""
     if names == YES_NO:
         return [yes_no_place(text) for text in texts]
     places: list[Place | None] = [letter_place(text, len(names)) for text in texts]

@@ -25,7 +25,7 @@ TASK = Option("adapter_task", str, "", "Task of a checkpoint with several (jina:
 
 
 class SentenceModel(base.Encoder):
-    """What the encoders of sentence-transformers share: modalities, prompts, and the limit of captions.
+    """The parts of the encoders of sentence-transformers: modalities, prompts, and the limit of captions.
 
     `prompt_text`, `prompt_video`: instead of the checkpoint's query and document prompts; "none" leaves one out.
     `adapter_task`: by which the checkpoint chooses its adapters. Raises UsageError: it takes text only.
@@ -48,7 +48,7 @@ class SentenceModel(base.Encoder):
 
     @property
     def facts(self) -> JsonObject:
-        """What it takes, in which way the clips were given, and under which prompts."""
+        """The facts of the model: its inputs, the way in which clips were given, and its prompts."""
         text, video = saved_prompt(self.model, ("query",)), saved_prompt(self.model, ("document", "passage", "corpus"))
         return {
             "class": type(self.model).__name__,
@@ -104,7 +104,7 @@ class SentenceModel(base.Encoder):
         return self._rows(encode(list(texts), **self._arguments(texts, "prompt_text")))
 
     def _arguments(self, inputs: Sequence[object], side: str) -> JsonObject:
-        """What an encoding method is given; `side`: "prompt_text" or "prompt_video"."""
+        """The arguments of an encoding method; `side`: "prompt_text" or "prompt_video"."""
         arguments = {"batch_size": len(inputs), "convert_to_numpy": True, "show_progress_bar": False}
         if self.task:  # the saved prompt must be named: which side of a search it is, is not
             return arguments | {"prompt": self.facts[side] or None, "task": self.task}
@@ -137,7 +137,7 @@ class SentenceEncoder(SentenceModel, base.DualEncoder):
 
 
 def rendered(model: TorchModel, content: object, prompt: str, **more: object) -> JsonObject:
-    """What a model of sentence-transformers makes of one input: the prompt with its hash, tokens, shapes, times."""
+    """The input that a model of sentence-transformers makes of one content: prompt with hash, tokens, shapes, times."""
     features = model.preprocess([content], prompt=prompt or None, **more)
     shapes = {name: list(value.shape) for name, value in features.items() if hasattr(value, "shape")}
     entry: JsonObject = {"pixels": shapes}
@@ -152,7 +152,7 @@ def rendered(model: TorchModel, content: object, prompt: str, **more: object) ->
 
 
 def sampled(model: TorchModel, clip: ClipFrames) -> JsonObject:
-    """What the video processor of a model is told besides the metadata: the frames are sampled already, at a rate."""
+    """The arguments of a model's video processor besides the metadata: the frames are sampled already, at a rate."""
     inside = model[0] if hasattr(model, "__getitem__") else None
     processor = getattr(inside, "processor", None)
     rate = {"fps": loading.metadata_of(clip)["fps"]} if loading.takes_rate(processor) else {}

@@ -34,7 +34,7 @@ LOG_PROBABILITIES += [{"logprobs": True}, {}]
 
 @dataclass
 class ServedCost(Cost):
-    """What asking cost, and of how many answers an alternative was not listed."""
+    """The cost of asking, and the number of answers of which an alternative was not listed."""
 
     bounded_answers: int = 0
 

@@ -1,4 +1,4 @@
-"""What a served model is sent (frames as images or as one video of JPEG pictures, with a text).
+"""The messages to a served model (frames as images or as one video of JPEG pictures, with a text).
 
 Log-probabilities of captions are asked for in two ways: `prompt_logprobs` (vLLM and what follows it) and `echo`
 (Fireworks, Together, vLLM). The caption is the assistant's message; its tokens are found in the prompt by their text,
@@ -87,7 +87,7 @@ class SentClip:
 
 
 def _video_arguments(clip: ClipFrames) -> JsonObject:
-    """What a request says of a clip that goes as one video (https://github.com/vllm-project/vllm/pull/40133).
+    """The fields of a request for a clip that goes as one video (https://github.com/vllm-project/vllm/pull/40133).
 
     vLLM would take its frames for one a second, and keep the first 32. It wants whole numbers of frames, so the video
     is said to have been `STEPS` times as fast as it was sampled.

@@ -19,7 +19,7 @@ People = Annotated[int, "how many people answer each item"]
 
 @dataclass(frozen=True, kw_only=True)
 class Server:
-    """Where a local page is and where its answers go."""
+    """The address of a local page, and the file of its answers."""
 
     output: Annotated[Path, "file of answers; an existing one is continued"]
     host: Annotated[str, "address to listen on; 0.0.0.0 lets others in"] = "127.0.0.1"

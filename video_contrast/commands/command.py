@@ -1,4 +1,4 @@
-"""What a subcommand is: a function, whose options (`video_contrast.options`) become the flags, and an example.
+"""The parts of a subcommand: a function, whose options (`video_contrast.options`) become the flags, and an example.
 
 The functions of a file are decorated with `@command`, below a call of `group` where they are subcommands of one.
 """

@@ -151,7 +151,7 @@ def check_missing(results: Sequence[RunResult], share: float | None) -> None:
 
 
 def summary(result: RunResult) -> JsonObject:
-    """What `--json` prints: the metrics, and what has to be known about them."""
+    """The object that `--json` prints: the metrics, and the facts that their reader has to know."""
     keys = ("model", "missing", "n_missing", "n_clips", "gone", "skipped", "notes", "counters")
     record = {name: value for name, value in result.record.items() if name in keys}
     return {"configs": result.metrics["configs"], "output": str(result.output), **record}

@@ -56,7 +56,7 @@ def is_of(certificate: Json, record: RunRecord) -> bool:
 
 
 def certified_lines(record: RunRecord) -> list[str]:
-    """What is said of a run for whose model, kind, options and dtype a certificate is known; [] without one."""
+    """The notes on a run for whose model, kind, options and dtype a certificate is known; [] without one."""
     for path, certificate in certificates_in(CERTIFICATES, _own_folder()):
         if is_of(certificate, record):
             libraries = certificate["versions"]

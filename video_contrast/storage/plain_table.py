@@ -46,7 +46,7 @@ class Candidates(NamedTuple):
     true: int | None = None  # the one that is marked as true
 
     def without_letters(self) -> Candidates:
-        """The same without the letters before the texts."""
+        """The candidates without the letters before their texts."""
         return self._replace(texts=[_LETTERED.sub("", text, count=1) for text in self.texts])
 
     @property
@@ -231,7 +231,7 @@ class _Column:
         self.places = [next((ways[w] for w in (self.way, *words) if w in ways), None) for ways in self.ways]
 
     def doubt(self) -> str:
-        """What speaks against the way that is taken, in brackets."""
+        """The doubts about the way that is taken, in brackets."""
         doubts = [self.why] if self.why and self.way == "place1" and len(self.order) > 1 else []
         for other in self.order:
             differ = sum(other in ways and ways[other] != ways.get(self.way, ways[other]) for ways in self.ways)

@@ -16,7 +16,7 @@ WAYS = {"t2v": "text to video", "v2t": "video to text"}
 
 
 class Score(NamedTuple):
-    """What is measured."""
+    """The measure of a figure."""
 
     name: str  # "accuracy", "R@1", "median_rank", "text_score"
     kind: str = ""  # "t2v" or "v2t" of retrieval; else of the contrasts beside the true caption, "" of all candidates
@@ -33,7 +33,7 @@ class Score(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What it is called.
+        """The name of the measure in words.
 
         >>> Score("R@1", "t2v").words, Score("accuracy", "person_id").words, Score("text_score").words
         ('text to video R@1', 'against person id', 'text score')
@@ -89,7 +89,7 @@ _COUNTS = {
 
 
 class FigureKey(NamedTuple):
-    """Where a figure of a run stands."""
+    """The place of a figure in a run."""
 
     config: str  # what was scored
     condition: str
@@ -118,7 +118,7 @@ class RunFigure:
 
     @property
     def mark(self) -> str:
-        """What stands beside a figure over items with unparseable answers, with "!" where they are many; else "".
+        """The mark beside a figure over items with unparseable answers, with "!" where they are many; else "".
 
         >>> [RunFigure("a", "clean", ACCURACY, 0.5, unparseable=share).mark for share in (0.011, 0.125, 1.0, 0.0)]
         ['1.1 % unparseable', '! 12 % unparseable', '! 100 % unparseable', '']
@@ -177,7 +177,7 @@ def leading(layout: Layout) -> Score:
 
 
 def kind_in_words(kind: str) -> str:
-    """What a kind of contrast is called; of verbs, generators other than the default one are named.
+    """The name of a kind of contrast in words; of verbs, generators other than the default one are named.
 
     >>> kind_in_words("person_id"), kind_in_words("verb_lexical"), kind_in_words("verb_lm")
     ('person id', 'verb', 'verb lm')

@@ -1,4 +1,4 @@
-"""What the files of a run say: `run.json`, `metrics.json`, the lines of `scores.parquet`, `videos.json`."""
+"""The fields of a run's files: `run.json`, `metrics.json`, the lines of `scores.parquet`, `videos.json`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ScoreRow(TypedDict):
 
 @dataclass(frozen=True)
 class BestMatches:
-    """What is kept of similarities that are too many: the best captions of each clip, and ranks of the true ones."""
+    """The part that is kept of too many similarities: the best captions of each clip, and ranks of the true ones."""
 
     columns: npt.NDArray[np.int32]  # [n, k], the captions that are most similar to each clip, the best first
     values: npt.NDArray[np.floating]  # [n, k], their similarities

@@ -141,11 +141,11 @@ class RunFolder:
         return list(self.metrics["configs"])
 
     def layout(self, config: str) -> Layout:
-        """Which table the items of a config are."""
+        """The layout of the items of a config."""
         return self.metrics["configs"][config]["layout"]
 
     def numbers(self, config: str, condition: str) -> Numbers:
-        """What `metrics.json` has of a config under a condition."""
+        """The numbers of a config under a condition in `metrics.json`."""
         return self.metrics["configs"][config]["conditions"][condition]
 
     def conditions(self, config: str) -> list[str]:
@@ -339,7 +339,7 @@ class RunFolder:
 
     @property
     def identity(self) -> Json:
-        """What the directory was made for; None where no run began in it."""
+        """The run that the directory was made for; None where no run began in it."""
         return self._stored(IDENTITY) or None
 
     def write_identity(self, identity: JsonObject) -> None:

@@ -1,4 +1,4 @@
-"""What a reader of a run's figures has to know: missing clips, and its self-test."""
+"""The facts that a reader of a run's figures has to know: missing clips, and its self-test."""
 
 from collections.abc import Collection, Mapping
 
@@ -35,7 +35,7 @@ def missing_clips(record: RunRecord) -> str:
 
 
 def are_missing(record: RunRecord) -> str:
-    """The same as the beginning of a sentence: "3 of 7 clips are missing"."""
+    """The count of missing clips as the beginning of a sentence: "3 of 7 clips are missing"."""
     return f"{missing_clips(record)} {'is' if record['n_missing'] == 1 else 'are'} missing"
 
 

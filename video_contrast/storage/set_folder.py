@@ -126,7 +126,7 @@ class SetFolder:
 
     @property
     def video_root(self) -> Path:
-        """What video paths are relative to: the video root that the set was built with, or the set's folder."""
+        """The folder of video paths: the video root that the set was built with, or the set's folder."""
         local = self.path / LOCAL
         root = self.path / (str(read_json(local)["video_root"]) if local.is_file() else "")
         return root if root.is_dir() else self.path
@@ -206,7 +206,7 @@ class SetFolder:
         return [*sorted(folder.glob(f"{split}-*.parquet")), *folder.glob(f"{split}.parquet")]
 
     def layout(self, config: str) -> Layout:
-        """Which table a config has. Raises UsageError: no such config."""
+        """The layout of a config's table. Raises UsageError: no such config."""
         splits = self.splits(config)
         return self.record["configs"][config]["layout"] if self.is_built else layout_of(self.rows(config, splits[0])[0])
 
@@ -215,7 +215,7 @@ class SetFolder:
         return list(self.streamed_rows(config, split))
 
     def streamed_rows(self, config: str, split: str) -> Iterator[Row]:
-        """The same, of a built set some at a time; of other tables, which may lack columns, all are read first."""
+        """The rows of a split, of a built set some at a time; of others, which may lack columns, all are read first."""
         files = self.files(config, split)
         read = (row for path in files for row in parquet_rows(path))
         if files and not self.is_built:
@@ -384,7 +384,7 @@ def _explained(path: Path, *table: str) -> Iterator[None]:
 
 
 def table_path(config: str, split: str, number: int = 0, of: int = 1) -> str:
-    """Where a build writes the table of a split, or file `number` of `of`, relative to the set's folder."""
+    """The file of a split's table, or its file `number` of `of`, relative to the set's folder."""
     return f"{config}/{split}-{number:05d}-of-{of:05d}.parquet"
 
 

@@ -1,4 +1,4 @@
-"""Which column of a table made elsewhere is what: named by the user, or guessed by the names that data sets use."""
+"""The columns of a table made elsewhere: named by the user, or guessed by the names that data sets use."""
 
 import re
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ _TASKS = 100  # values of a column of tasks, at most
 
 @dataclass(frozen=True, kw_only=True)
 class TableColumns:
-    """Which column of a foreign table is what; guessed where None."""
+    """The columns of a foreign table by what they hold; guessed where None."""
 
     PANEL: ClassVar[str] = "Columns of a table (guessed where not given)"
     candidates: Annotated[str | None, "the candidates, or columns by commas, the true one first with --label 0"] = None
@@ -48,7 +48,7 @@ class TableColumns:
 
 @dataclass
 class ColumnRoles:
-    """What the columns of a table hold."""
+    """The roles of a table's columns."""
 
     texts: tuple[str, ...]  # of the candidates: one that holds them all, or several
     labels: tuple[str, ...] = ()  # that may say which candidate is true; none where `constant` does
@@ -61,7 +61,7 @@ class ColumnRoles:
 
 
 def column_roles(rows: Sequence[TableRow], where: str, named: TableColumns | None) -> ColumnRoles:
-    """Which column of a table is what.
+    """The roles of a table's columns, named or guessed.
 
     `where, named`: as `where, columns` of `plain_table`. Raises UsageError: a named column is not there;
     VideoContrastError: none looks like the candidates or the label.

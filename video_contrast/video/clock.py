@@ -30,7 +30,7 @@ _REORDERED = 16  # frames by which codecs reorder at most
 
 @dataclass(frozen=True, eq=False)
 class VideoIndex:
-    """What is in a file."""
+    """The frames of a file by their times."""
 
     path: str  # the file
     times: Seconds  # float64[n_frames], seconds at which each frame is shown, counted from the first, increasing

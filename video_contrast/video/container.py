@@ -142,7 +142,7 @@ def picture(frame: AvFrame) -> npt.NDArray[np.uint8]:
 
 
 def remarks_on(frame: AvFrame) -> tuple[str, ...]:
-    """What `picture` does not do that the file asks for: turning by an angle that is no multiple of 90 degrees."""
+    """The wishes of a file that `picture` does not grant: a rotation by an angle that is no multiple of 90 degrees."""
     if not _area(frame) or abs((frame.rotation + 45) % 90 - 45) < 1:
         return ()
     rotation = frame.rotation % 360  # PyAV cuts off what is behind the comma

@@ -26,7 +26,7 @@ WORTH_A_SEEK = 4
 
 @dataclass
 class Counter:
-    """What decoding cost, and what was wrong."""
+    """The cost of decoding, and its faults."""
 
     decoded: int = 0  # frames that were decoded
     minimum: int = 0  # frames that had to be: see `VideoIndex.minimum`

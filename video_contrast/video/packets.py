@@ -85,7 +85,7 @@ def packets_of(path: str) -> Packets:
 
 
 def _remarks(container: AvContainer, stream: AvStream) -> list[str]:
-    """What should be known of the picture: that it is one of several, or that players stretch it."""
+    """The remarks on a picture: that it is one of several, or that players stretch it."""
     count, aspect = len(streams_of(container)), stream.sample_aspect_ratio
     remarks = []
     if count > 1:
@@ -155,7 +155,7 @@ def _trusted(path: str, packets: Sequence[Packet], base: float, *, reorders: boo
 
 
 def made_before(path: str, stamp: int) -> tuple[set[int], str]:
-    """Which frames come out before the first key frame that is shown, by their times, and what went wrong.
+    """The frames that come out before the first key frame that is shown, by their times, and what went wrong.
 
     Where an edit list begins within a group of pictures, the frames after its key frame come out; where a stream was
     cut, decoders and players leave them out. `stamp`: of the first key frame that is shown, in ticks of the stream.
@@ -207,7 +207,7 @@ _PACKETS = ((188, 0), (192, 4), (204, 0))  # bytes of a packet, and where in it 
 
 
 class Ending(NamedTuple):
-    """Where a file ends by its own structure."""
+    """The end of a file by its own structure."""
 
     at: int  # bytes
     known: bool  # whether it says so; False where a file that is cut between two of its parts looks like a shorter one

@@ -1,4 +1,4 @@
-"""Which frames of a clip are looked at: pure functions, the same for every model, logged with every score."""
+"""The frames of a clip that are looked at: pure functions, the same for every model, logged with every score."""
 
 from typing import Literal
 
@@ -53,7 +53,7 @@ def span_frames(times: Seconds, end_of_last: float, start: float | None = None, 
 def sampled_frames(
     times: Seconds, end_of_last: float, count: int, policy: Policy = "uniform", fps: float | None = None
 ) -> Numbers:
-    """Which `count` frames of a clip are sampled, by the times at which they are shown.
+    """The numbers of `count` sampled frames of a clip, by the times at which they are shown.
 
     At an even rate (no frame is shown half a frame or more away from its place in an even rhythm) these are
     `frame_indices`. At a variable rate the same places are taken in time: the frame that is shown at the middle of
@@ -100,7 +100,7 @@ def is_even(times: Seconds) -> bool:
 
 
 def frame_indices(n_frames: int, count: int, policy: Policy = "uniform") -> Numbers:
-    """Which `count` of `n_frames` frames are sampled where the rate is even.
+    """The numbers of `count` sampled frames of `n_frames` where the rate is even.
 
     - `uniform`: the middle of each of `count` equal segments. The indices are symmetric in time (for even `count`),
       so a clip and its reversal give the same set of frames.

@@ -47,7 +47,7 @@ def segments_of(row: Mapping[str, Any]) -> tuple[Segment, ...]:
 
 
 def segments_problem(parts: Sequence[Mapping[str, Any]] | None) -> str | None:
-    """What is wrong with the segments of a row; None where nothing is.
+    """The fault of a row's segments; None where there is none.
 
     >>> segments_problem([Segment("a.mp4", 2.0, 1.0).record()])
     'segment 0 ends at 1.0, not after its start 2.0'
@@ -93,7 +93,7 @@ class Clip:
 
     @property
     def name(self) -> str:
-        """What it is called in records: its file, or the name of an edited clip."""
+        """The clip's name in records: its file, or the name of an edited clip."""
         return self.video_id if self.segments else self.video_path
 
     @property

@@ -57,7 +57,7 @@ def grid_frames(times: Seconds, coarse: Numbers, span: Span, count: int) -> list
 
 
 def inner(count: int, share: int) -> Numbers:
-    """Which `share` of `count` evenly sampled frames lie evenly themselves, and away from both ends: int64[share].
+    """The numbers of `share` of `count` evenly sampled frames that lie evenly, and away from both ends: int64[share].
 
     >>> inner(8, 4).tolist(), inner(8, 2).tolist(), inner(6, 6).tolist()
     ([1, 3, 4, 6], [2, 5], [0, 1, 2, 3, 4, 5])
@@ -96,7 +96,7 @@ class SourceFrame:
 
 @dataclass(frozen=True)
 class Picture:
-    """What is shown at a time: a frame, or a mixture of two; `weight` is the share of the second."""
+    """The picture at a time: a frame, or a mixture of two; `weight` is the share of the second."""
 
     first: SourceFrame
     second: SourceFrame | None = None
@@ -154,7 +154,7 @@ class Timeline:
         return [segments.count(segment) for segment in range(len(self.segments))]
 
     def _in_segment(self, at: int, share: int, count: int, policy: Policy) -> list[int]:
-        """Which pictures of a segment are sampled, by their numbers, int[share], where `count` are of the clip."""
+        """The numbers of a segment's pictures that are sampled, int[share], where `count` are of the clip."""
         if not share:
             return []
         frames, index = self._unmixed(at), self.indices[at]

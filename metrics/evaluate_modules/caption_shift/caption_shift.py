@@ -9,7 +9,7 @@ from video_contrast.metrics.shift import caption_shift
 
 
 class CaptionShift(OptionalColumns, evaluate.Measurement):
-    """What a text perturbation does to captions: share changed, BLEU-4, ROUGE-1 and ROUGE-L against the originals,
+    """The effect of a text perturbation: share of changed captions, BLEU-4, ROUGE-1 and ROUGE-L against the originals,
     edited words, vocabulary before and after; METEOR and perplexity on request.
 
     Args:

@@ -30,7 +30,7 @@ class Line(NamedTuple):
 
 
 class OwnerFrames(NamedTuple):
-    """Which frames of a clip a family's owners look at, how large, and what they ask.
+    """The frames of a clip that a family's owners look at, their size, and the question that they ask.
 
     >>> OwnerFrames(768, 2.0, 4, 2, "linspace", "").words, OwnerFrames(8, None, 1, 1, "uniform", "").words
     ('2 fps, 4 to 768 frames, linspace', '8 frames, uniform')
@@ -87,7 +87,7 @@ class Recipe:
     owner: OwnerFrames | None = None  # None where it is not known, or stands in the checkpoint's config
 
     def record(self) -> JsonObject:
-        """What `run.json` says of it."""
+        """The entry of `run.json`."""
         return {
             "family": self.family,
             "parity": self.parity or "untested recipe",
