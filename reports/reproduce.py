@@ -162,7 +162,7 @@ class PaperPart:
 
 
 @dataclass(frozen=True)
-class PaperRecipe:
+class NeededRuns:
     """The scoring that a paper's tables need."""
 
     builder: str  # of the set, which is kept under `sets/<builder>`
@@ -174,10 +174,11 @@ def _published(name: str) -> Json:
     return json.loads((files("video_contrast.reports") / "published" / f"{name}.json").read_text(encoding="utf-8"))
 
 
-BUILDERS: Mapping[str, Mapping[str, str]] = _published("recipes")["builders"]  # what their folders hold, their commands
-RECIPES = {
-    name: PaperRecipe(recipe["builder"], recipe["conditions"], [PaperPart(**part) for part in recipe["parts"]])
-    for name, recipe in _published("recipes").items()
+# Builder -> what its folder holds, and its command.
+BUILDERS: Mapping[str, Mapping[str, str]] = _published("needed_runs")["builders"]
+NEEDED_RUNS = {
+    name: NeededRuns(needed["builder"], needed["conditions"], [PaperPart(**part) for part in needed["parts"]])
+    for name, needed in _published("needed_runs").items()
     if name in NAMES
 }
 # Columns of ours that the papers do not print -> the column that they follow. The paper's v2t_R@1 is of the data sets'
@@ -245,14 +246,14 @@ def reproduce(
     `output`: a folder for the runs (`default_output` where None); a finished part is not scored again. `parts`: all but
     "videoqa" where None, which costs three times the rest. `splits`: part -> another split than the paper's.
     """
-    paper, recipe = published(name), RECIPES[name]
+    paper, needed = published(name), NEEDED_RUNS[name]
     asked_parts = _asked_parts(name, parts)
     if dataset is None:
         configs = list({config: None for part in asked_parts for config in part.configs})
-        dataset = find_set(recipe.builder, configs, folder=folder, video_root=video_root, log=log)
+        dataset = find_set(needed.builder, configs, folder=folder, video_root=video_root, log=log)
     base = Path(output) if output is not None else default_output(name, model)
     ours = unscored(paper)
-    others = [part for part in recipe.parts if part.on_request and part not in asked_parts]
+    others = [part for part in needed.parts if part.on_request and part not in asked_parts]
     ours["left_out"] = {part.name: f"give --part {part.name} ({part.on_request})" for part in others}
     for part, config in _tables_of(asked_parts, dataset):
         split = (splits or {}).get(part.name) or _papers_split(part, dataset)
@@ -260,7 +261,7 @@ def reproduce(
         try:
             result = score(
                 model, dataset, config, split=split, output=run, video_root=video_root,
-                conditions=conditions or recipe.conditions, **options,
+                conditions=conditions or needed.conditions, **options,
             )  # fmt: skip
         except UsageError as error:
             if not re.search("(config|split) of", str(error)):
@@ -274,14 +275,14 @@ def reproduce(
     if not ours["ours"]:
         raise VideoContrastError(
             f"{dataset} has none of the configs of {name} ({'; '.join(ours['left_out'].values())}); "
-            f"make it with `{BUILDERS[recipe.builder]['command']}`"
+            f"make it with `{BUILDERS[needed.builder]['command']}`"
         )
     return lines(model, ours), ours
 
 
 def _asked_parts(name: str, names: Sequence[str] | None) -> list[PaperPart]:
     """The parts of a paper that are scored: those of some names, or all but those on request."""
-    parts = RECIPES[name].parts
+    parts = NEEDED_RUNS[name].parts
     check_names(f"part of {name}", names or (), [part.name for part in parts])
     return [part for part in parts if (part.name in names if names else not part.on_request)]
 

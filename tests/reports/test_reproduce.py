@@ -15,7 +15,7 @@ from video_contrast.cli import main
 from video_contrast.reports import reproduce as module
 from video_contrast.reports.reproduce import (
     NAMES,
-    RECIPES,
+    NEEDED_RUNS,
     lines,
     logit_scale,
     published,
@@ -29,9 +29,9 @@ from video_contrast.storage import open_run, open_set
 def smaller(monkeypatch: pytest.MonkeyPatch, name: str, **changes: Any) -> None:
     """Lets a paper's clips be as many as a small set has."""
     parts = tuple(
-        replace(part, configs=dict.fromkeys(part.configs, 0), together=0, **changes) for part in RECIPES[name].parts
+        replace(part, configs=dict.fromkeys(part.configs, 0), together=0, **changes) for part in NEEDED_RUNS[name].parts
     )
-    monkeypatch.setitem(module.RECIPES, name, replace(RECIPES[name], parts=parts))
+    monkeypatch.setitem(module.NEEDED_RUNS, name, replace(NEEDED_RUNS[name], parts=parts))
 
 
 @pytest.fixture(scope="module")
@@ -143,8 +143,8 @@ def test_a_cut_csv_of_feint6k_is_not_compared(
     few = table["too_few"]["rcad_msrvtt"]
     assert few == "12 of at least 243 items; below 90% figures cannot be compared" and any(few in line for line in text)
 
-    part = replace(RECIPES["rcad"].parts[0], configs={"rcad_msrvtt": 0, "random6_msrvtt": 0}, together=40)
-    monkeypatch.setitem(module.RECIPES, "rcad", replace(RECIPES["rcad"], parts=(part,)))
+    part = replace(NEEDED_RUNS["rcad"].parts[0], configs={"rcad_msrvtt": 0, "random6_msrvtt": 0}, together=40)
+    monkeypatch.setitem(module.NEEDED_RUNS, "rcad", replace(NEEDED_RUNS["rcad"], parts=(part,)))
     _, table = reproduce("rcad", "constant", feint[0], **where)
     assert table["too_few"]["rcad_msrvtt"].startswith("rcad_msrvtt and random6_msrvtt have 24 of 40 items together;")
 

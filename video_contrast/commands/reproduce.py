@@ -41,7 +41,7 @@ def reproduce(
         print("\n".join(runner.lines("", runner.unscored(tables))))
         return
     folder = output or runner.default_output(paper, model)
-    splits = {part.name: split for part in runner.RECIPES[paper].parts} if split else None
+    splits = {part.name: split for part in runner.NEEDED_RUNS[paper].parts} if split else None
     text, table = runner.reproduce(paper, model, output=folder, parts=part, splits=splits, log=say, **(options or {}))
     print("\n".join(text))
     write_json(folder / "reproduce.json", table)
