@@ -35,8 +35,8 @@ Vote = dict[str, Any]  # kind, clip, vote, weight, features
 Models = dict[str, LogisticRegression]  # of each question
 KINDS: tuple[Target, ...] = ("verb", "object")
 STRENGTH = 0.02  # inverse regularisation, chosen by cross-validation, as the two below
-WORD_SCALE = 2.0  # of the columns of words, which are 0 or this
-LEAST_VOTES = 2  # that a word needs to be a column
+WORD_SCALE = 1.5  # of the columns of words, which are 0 or this
+LEAST_FEATURE, LEAST_VOTES = 200, 2  # votes that a feature (a word) needs to be a column
 # Features of verbs that most votes of training captions lack: empty there is unknown, 0 is written.
 LATER = {"first verb", "into behind", "it behind", "only it changes something"}
 STRICT = {"verb": 5.0, "object": 0.0}  # least weight of a strict vote
@@ -79,7 +79,7 @@ class Columns:
     def __init__(self, rows: Sequence[Vote]) -> None:
         counts = Counter(name for row in rows for name in row["features"])
         words = {name for name in counts if name.startswith((PUTS_IN, REPLACES))}
-        self.features = sorted(counts.keys() - words)
+        self.features = sorted(name for name in counts.keys() - words if counts[name] >= LEAST_FEATURE)
         self.words = sorted(name for name in words if counts[name] >= LEAST_VOTES)
         self.places = {name: place for place, name in enumerate(self.words)}
         self.scaler = StandardScaler().fit(self.dense(rows, mild=True))
