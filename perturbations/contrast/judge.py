@@ -30,8 +30,8 @@ INTERCEPT = "(intercept)"
 _NOTHING = (0.0, 0.0)
 _CACHED_PAIRS = 100_000
 Logits = tuple[float, float]  # of "natural" and "surely false"
-# Before words: features that tell which words an edit puts in and replaces. ">" stands between both.
-PUTS_IN, REPLACES = "puts in ", "replaces "
+# Before the words that an edit puts in and replaces: features that tell which they are, "-raise +lift" for both.
+PUTS_IN, REPLACES = "+", "-"
 
 _SPEECH = words_of("speech")
 PUTS, TAKES = words_of("puts_in"), words_of("takes_out")
@@ -149,6 +149,7 @@ class VerbFeatures:
             "animal or thing acts": float(slot.subject not in ("", "person")),
             "subject unknown": float(not slot.subject),
             "tails": float(len(slot.tails)),
+            "tails that are no place": float(sum(not evidence.lexicon.is_place(tail.noun) for tail in slot.tails)),
             "adverbs": float(len(slot.adverbs)),
             "other verbs": float(min(len(others), 2)),
             "same clause verb": float(any(other.subject_place == slot.subject_place for other in others)),
@@ -226,8 +227,9 @@ def word_features(old: str, new: str, category: str = "") -> dict[str, float]:
     """Features of the words that an edit replaces and puts in, of their pair, and of the new verb before a class of
     noun (`category`); of verb units also of the verbs alone."""
     pairs = {(old, new), (verb_word(old), verb_word(new))}
-    names = [f"{PUTS_IN}{verb_word(new)} before {category}"] if category else []
-    names += [name for a, b in pairs for name in (f"{REPLACES}{a}", f"{PUTS_IN}{b}", f"{PUTS_IN}{b} for {a}")]
+    names = [f"{PUTS_IN}{verb_word(new)} _{category}"] if category else []
+    for replaced, other in pairs:
+        names += f"{REPLACES}{replaced}", f"{PUTS_IN}{other}", f"{REPLACES}{replaced} {PUTS_IN}{other}"
     return dict.fromkeys(names, 1.0)
 
 

@@ -456,8 +456,7 @@ def _exchanged_before(tail: Tail, swap: Swap, evidence: Evidence) -> bool:
         return True
     if not swap.behind.isdisjoint((tail.preposition, tail.phrase)):
         return swap.match == "noun" or evidence.category(tail.noun) not in _COOKED_IN
-    places = evidence.lexicon.places
-    return tail.preposition in _ANYWHERE and (tail.noun in places or tail.noun.rpartition(" ")[2] in places)
+    return tail.preposition in _ANYWHERE and evidence.lexicon.is_place(tail.noun)
 
 
 def add_verb(

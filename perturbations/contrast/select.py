@@ -29,6 +29,7 @@ from video_contrast.seeds import stream
 
 SWEEPS = 10
 _KEPT = 24  # proposals of an item that take part, best first
+_GAIN = 5.0  # weight of log-odds against costs: higher ones leave out items whose good contrasts texts tell
 _WORTH = 12.0  # of an item, which its costs may use up
 _REPEATED = np.array([1.0, 0.15, 0.05])  # cost of each further time: pair, put in, replaced; the pair's grow with it
 _REMOVED = 0.7  # cost of each word that an edit takes away beyond two: a model that looks for things would miss them
@@ -278,7 +279,7 @@ def _as_numbers(
         order,
         items=np.cumsum([0, *(len(rows_of[clip]) for clip in order)]),
         places=np.array(places, dtype=int),
-        gain=np.log(odds / (1 - odds)) - _REMOVED * np.array(word_losses, dtype=float),
+        gain=_GAIN * (np.log(odds / (1 - odds)) - _REMOVED * np.array(word_losses, dtype=float)),
         names=np.array(names, dtype=int).reshape(-1, 3),
         signs=np.sign(np.array(signs, dtype=float)).astype(np.int8).reshape(-1, 3),
         first=np.cumsum([0, *map(len, runs)]),

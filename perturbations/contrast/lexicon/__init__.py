@@ -361,6 +361,10 @@ class Lexicon:
         """Whether a class is another one, or lies below it ("vegetable" below "food")."""
         return category == parent or self._parents.get(category) == parent
 
+    def is_place(self, noun: str) -> bool:
+        """Whether a noun, or the last of its words, names a place."""
+        return noun in self.places or noun.rpartition(" ")[2] in self.places
+
     def fits(self, unit: str, subject: str, noun: str = "") -> bool:
         """Whether "subject unit noun" reads naturally.
 
