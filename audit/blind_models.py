@@ -260,7 +260,7 @@ def features(texts: Sequence[str], question: str = "") -> Floats:
 
 
 def named_features(texts: Sequence[str], question: str = "") -> list[dict[str, float]]:
-    """Of each candidate, what it has most of -> how much. The names are those of the candidate that has most of it."""
+    """The features of each candidate by name; a model takes the candidate that has most of a feature."""
     of_texts = [plain_words(text) for text in texts]
     word_sets = [set(of_text) for of_text in of_texts]
     question_words = set(plain_words(question))

@@ -71,7 +71,7 @@ def changes(true: str, text: str, question: str = "") -> Changes:
 
 
 def won_blind(items: Sequence[AuditedItem], seed: int = 0, *, by_form: bool = False) -> list[bool | None]:
-    """Of each item, whether cross-fitted naive Bayes takes its true candidate for the most probable; None for ties.
+    """The wins of cross-fitted naive Bayes, one an item: is its true candidate the most probable one? None for ties.
 
     `by_form`: from lengths and words of the question alone.
     """

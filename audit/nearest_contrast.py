@@ -1,4 +1,4 @@
-"""Which candidate is the contrast of the true one, the hard negative, where a set does not say so: the nearest."""
+"""The contrast of an item's true candidate where a set names none: the nearest candidate."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -161,7 +161,7 @@ def answer_options(rows: Mapping[int, MultipleChoiceRow], everything: Rows, *, s
 def _distinct_answers(
     at: int, row: MultipleChoiceRow, best: Iterable[tuple[str, float]], split: _ParsedSplit
 ) -> list[NewDistractor]:
-    """Of texts, with how well each fits, the first that are neither true nor like each other."""
+    """The first texts, best fit first, that are neither true nor like each other."""
     present = {plain(text) for text in row["candidates"]}
     truths = list(split.true_of_video[row["cluster"]])
     own, question = {split.answers[text].words for text in row["candidates"]}, split.questions[at]

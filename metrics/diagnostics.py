@@ -176,7 +176,7 @@ def position_bias(
 
 
 def _std_of_ratios(means: Floats) -> Floats:
-    """Of columns of items and columns of right ones: the standard deviation over the positions that were drawn."""
+    """The standard deviations over the positions that were drawn; `means`: columns of items, then of right ones."""
     here, right = np.split(means, 2, axis=1)
     ratios = np.divide(right, here, out=np.zeros_like(right), where=here > 0)
     n = (here > 0).sum(axis=1)

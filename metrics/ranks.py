@@ -35,7 +35,7 @@ class Ranks(NamedTuple):
 
     @property
     def expected(self) -> Array:
-        """Its expected rank under random tie-breaking: 1 + greater + equal / (same + 1)."""
+        """The expected rank of the best true answer under random tie-breaking: 1 + greater + equal / (same + 1)."""
         return 1.0 + self.greater + self.equal / (self.same + 1.0)
 
     @property

@@ -100,7 +100,7 @@ def _pairs(perturbed: Sequence[str], originals: Sequence[str]) -> list[tuple[lis
 
 
 def _matches(after: list[str], before: list[str]) -> list[int]:
-    """Of the n-grams of one to four words, how many match and how many there are; and the words of both captions."""
+    """The counts of n-grams of one to four words: those that match, and all; and the words of both captions."""
     matches, possible = [], []
     for order in range(1, _ORDER + 1):
         after_ngrams = Counter(zip(*(after[i:] for i in range(order)), strict=False))

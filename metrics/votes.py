@@ -120,7 +120,7 @@ def agreement(votes: Votes, *, clusters: Values = None, interval: bool = False, 
 
 
 def _columns(counts: list[Counter[Hashable]]) -> Floats:
-    """Of each item: the share of pairs that agree, votes, votes times pairs that do not, votes for each answer."""
+    """The columns, a row an item: share of pairs that agree, votes, votes times pairs that do not, votes by answer."""
     totals = np.array([counts.total() for counts in counts], float)
     pairs = np.array([sum(n * (n - 1) for n in counts.values()) for counts in counts]) / (totals * (totals - 1))
     # Sorted, so that the order of the items has no influence on the draws.

@@ -125,7 +125,7 @@ def _choice(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Compari
 
 
 def _pair_rows(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Comparison]:
-    """Of pairs, the rows of the scores that both runs have, over the groups that both scored whole."""
+    """The rows of comparisons of pairs: the scores that both runs have, over the groups that both scored whole."""
     groups: list[dict[str, list[ScoreRow]]] = []
     for run in runs:
         of_run: dict[str, list[ScoreRow]] = {}

@@ -61,7 +61,7 @@ def against_chance(figure: RunFigure) -> str:
 
 
 def _fall(runs: Sequence[ConfigRun]) -> str:
-    """From random candidates to the set on which a model is nearest to chance."""
+    """A sentence on the fall from random candidates to the set on which a model is nearest to chance."""
     easy: dict[str, RunFigure] = {}  # model -> its accuracy with random candidates
     hardest: dict[str, ConfigRun] = {}  # model -> its run nearest to chance
     for run in (run for run in runs if run.layout != "retrieval"):

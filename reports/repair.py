@@ -129,7 +129,7 @@ def _authors(errata: Errata, source: XraySource, rows_of: Mapping[str, Sequence[
 
 
 def _drawn(source: XraySource, repairs: Mapping[str, Repair], sample: int, seed: int) -> list[Pair]:
-    """As many old and new ones, of different items where there are enough, so that no reader compares them."""
+    """A sample of as many old as new distractors, of different items where there are enough, against comparing."""
     changes = [(source.splits[split][change.row], change) for split in repairs for change in repairs[split].changes]
     changes = [(row, change) for row, change in changes if change.old is not None and change.new is not None]
     half = min(sample, len(changes) // 2)

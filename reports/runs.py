@@ -255,7 +255,7 @@ class ConfigRun:
         return {name: facts[name] for name in self.conditions if facts[name]["group"] in groups}
 
     def hardest(self, conditions: Iterable[str]) -> str | None:
-        """Of some conditions of retrieval, the one with the lowest text-to-video R@1."""
+        """The condition of retrieval with the lowest text-to-video R@1, among some."""
         figures = ((name, self.figure(leading("retrieval"), name)) for name in conditions)
         recalls = {name: figure.value for name, figure in figures if figure is not None}
         return min(recalls, key=lambda name: recalls[name], default=None)

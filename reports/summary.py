@@ -69,7 +69,7 @@ def in_order(runs: Sequence[ConfigRun]) -> list[ConfigRun]:
 
 
 def accuracy_table(runs: Sequence[ConfigRun], models: Sequence[str]) -> Table:
-    """Of multiple-choice runs: a row a model, a column a config, a row for chance, and for people where known."""
+    """The table of multiple-choice runs: a row a model, a column a config, rows for chance and, where known, people."""
     keys = by_difficulty(runs)
     people = [human(key) for key in keys]
     quiet = {run.model for run in runs if run.is_baseline}

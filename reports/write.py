@@ -33,7 +33,7 @@ _RECORD_LENGTH = 1500  # characters of an entry of the record
 
 
 def settings(runs: Sequence[ConfigRun], links: Mapping[Path, str] | None = None) -> Section:
-    """With what each run was made, a row a run; `links` says where runs are read, by their folder."""
+    """The settings of each run, a row a run; `links` says where runs are read, by their folder."""
     rows = []
     for run in {run.path: run for run in runs}.values():
         record = run.record

@@ -78,7 +78,7 @@ def execute(job: Job, *, in_memory: bool) -> RunResult:
 
 @contextmanager
 def _local_store(run: Run) -> Iterator[None]:
-    """Of a store at an address: gives the run a copy of its model's rows; new ones are sent once it is done."""
+    """A stretch in which a store at an address has a local copy of its model's rows; new ones are sent at its end."""
     address, job = address_of(run.job.store), run.job
     if address is None or not isinstance(run.model, Encoder):
         yield

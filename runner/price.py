@@ -1,4 +1,4 @@
-"""What a run costs at an endpoint that is paid: requests, tokens and price, foretold before it and counted after it."""
+"""The cost of a run at a paid endpoint: requests, tokens and price, foretold before it and counted after it."""
 
 from collections.abc import Mapping
 

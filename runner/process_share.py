@@ -132,7 +132,7 @@ class Run:
         return encoder_tables(encoding)
 
     def _share_frames(self, model: Encoder, encoding: Encoding, reader: ClipReader) -> None:
-        """Of models that look at frames one by one: frames of edited clips are encoded once for all that show them."""
+        """Encodes frames of edited clips once for all that show them, for models that look at frames one by one."""
         if not any(clip.segments for clip in self.plan.views) or not frames_by_themselves(model):
             return
         frames = self.processes.from_first(lambda: shared_frames(encoding, reader))

@@ -1,4 +1,4 @@
-"""From scores to files: tables, matrices, the metrics that are computed from them, robustness over conditions.
+"""The metrics of a run's tables: matrices, the figures that are computed from them, robustness over conditions.
 
 Robustness is gamma of every perturbed condition, and its means as the robustness paper takes them. Visual: the mean
 over severities, then over perturbations. Text: over the perturbations, and by origin (natural, machine, synthetic).

@@ -1,4 +1,4 @@
-"""From one clip to the frames a model sees, under every condition that asks for it.
+"""The views of a clip: the frames that a model sees, under every condition that asks for it.
 
 All views of a clip share one decoding: each says which frames it needs, their union is decoded once, and only what
 touches pixels is computed. A temporal perturbation is an index map, so it costs nothing but other frame numbers; a

@@ -65,7 +65,7 @@ class Measured:
 
     @property
     def choice(self) -> float:
-        """By which checkpoints are compared: `accuracy`, and of equals the lower loss.
+        """The value by which checkpoints are compared: `accuracy`, and of equals the lower loss.
 
         With a fixed temperature the loss of labels rises while more captions are told apart, so it only decides between
         equal accuracies: it moves the value by less than a quarter of a caption.

@@ -125,7 +125,7 @@ def with_similarities(
 
 
 def _of_shapes(rows: ClipRows, recipe: NegativeRecipe) -> list[CaptionNegatives]:
-    """From the grammar of the shapes world, each checked against the scene."""
+    """Negatives of the grammar of the shapes world, each checked against the scene."""
     streams = Streams()
     captions = []
     for row in rows:
@@ -152,7 +152,7 @@ def _with_negatives(clip: str, caption: str, actions: list[str], objects: list[s
 
 
 def _of_set(rows: ClipRows, recipe: NegativeRecipe) -> list[CaptionNegatives]:
-    """From a set that `generate` wrote, by video and caption; a caption that it does not know has none."""
+    """Negatives of a set that `generate` wrote, by video and caption; a caption that it does not know has none."""
     folder = SetFolder.open(str(recipe.model))
     items = {
         (item["video_id"], item["candidates"][item["label"]]): item
@@ -192,7 +192,7 @@ def why_none(texts: Sequence[str], reasons: Mapping[str, int], generator: str) -
 def _of_captions(
     rows: ClipRows, recipe: NegativeRecipe, corpus: Corpus, reasons: Counter[str]
 ) -> list[CaptionNegatives]:
-    """From the generators of the contrast sets, the surest edits first."""
+    """Negatives of the generators of the contrast sets, the surest edits first."""
     attempts = attempts_of(rows)
     captions = [_with_negatives(attempt.clip.id, attempt.caption, [], []) for attempt in attempts]
     with parse_cache():

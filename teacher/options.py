@@ -146,7 +146,7 @@ class TeachOptions(_TeachFields):
         return self.encoder if self.objective == "lgt" else None
 
     def check(self) -> None:
-        """As of the training, and whether LoRA's options fit."""
+        """Checks the options as of the training, and whether LoRA's fit."""
         super().check()
         if not self.lora_rank and (self.merge or self.lora_alpha is not None):
             raise UsageError("--merge and --lora-alpha need --lora-rank N")

@@ -410,7 +410,7 @@ def _questions(dataset: AnyPath, request: TeachOptions, recipe: NegativeRecipe, 
 
 
 def _seconds(checkpoint: LoadedCheckpoint, request: TeachOptions, rows: ClipRows, recipe: NegativeRecipe) -> float:
-    """Of a forward and a backward pass of one batch, on noise; captions stand in for their negatives."""
+    """The seconds of a forward and a backward pass of one batch, on noise; captions stand in for their negatives."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
     pairs = Pairs(checkpoint.net, request.freeze).to(device).train()
     if request.gradient_checkpointing:

@@ -69,7 +69,7 @@ class Pairs(nn.Module):
             self.model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
 
     def train(self, mode: bool = True) -> "Pairs":
-        """As of any module; frozen towers stay in evaluation mode, so that they always give what is stored."""
+        """Sets the mode as any module; frozen towers stay in evaluation mode, and so always give what is stored."""
         super().train(mode)
         for side in self.frozen:
             getattr(self.model, f"{side}_model").eval()

@@ -51,7 +51,7 @@ class Pace:
 
     @property
     def threads(self) -> int:
-        """As many threads as can ever be of use."""
+        """The number of threads that can ever be of use."""
         return self.fixed or MOST
 
     @contextmanager

@@ -107,7 +107,7 @@ class Option:
 
     @property
     def flag_name(self) -> str:
-        """Its flag."""
+        """The flag of the option."""
         return self.flag.name or "--" + self.name.rstrip("_").replace("_", "-")
 
     @property

@@ -131,17 +131,17 @@ class SourceClip:
 
     @property
     def id(self) -> str:
-        """Of the clip."""
+        """The clip's id."""
         return self.source.id
 
     @property
     def seconds(self) -> float:
-        """Its length."""
+        """The clip's length."""
         return self.end - self.start
 
     @cached_property
     def captions(self) -> tuple[str, ...]:
-        """Its captions in their seeded order, as they stand inside a sentence; those without a word left out."""
+        """The captions in their seeded order, as they stand inside a sentence; those without a word left out."""
         order = self.source.caption_order(self.seed)
         clauses = dict.fromkeys(clause(self.source.captions[n]) for n in order)
         return tuple(text for text in clauses if any(letter.isalnum() for letter in text))

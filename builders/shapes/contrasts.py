@@ -39,7 +39,7 @@ def verb(statement: Claim, rng: Generator) -> list[Claim]:
 
 
 def entity(statement: Claim, rng: Generator) -> list[Claim]:
-    """Who acts swapped for another kind of figure of the same colour: a shape for a shape, a person for a person."""
+    """The doer swapped for another kind of figure of the same colour: a shape for a shape, a person for a person."""
     kinds = world.PEOPLE if statement.subject.kind in world.PEOPLE else world.SHAPES
     return [replace(statement, subject=world.Figure(kind, statement.subject.colour)) for kind in _shuffled(rng, kinds)]
 
@@ -55,7 +55,7 @@ def object(statement: Claim, rng: Generator) -> list[Claim]:
 
 
 def role(statement: Claim, rng: Generator) -> list[Claim]:
-    """Who acts and who is acted upon, swapped."""
+    """The doer and the undergoer, swapped."""
     if statement.other is None or statement.other.colour is None or statement.action not in world.TRANSITIVE:
         return []
     return [replace(statement, subject=statement.other, other=statement.subject)]

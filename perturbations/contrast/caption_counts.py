@@ -58,7 +58,7 @@ class CaptionCounts:
         )
 
     def pruned(self) -> "CaptionCounts":
-        """Without the entries that too few videos have (`TABLES`)."""
+        """The counts without entries that too few videos have (`TABLES`)."""
         tables = {
             name: {key: n for key, n in self.tables[name].items() if n >= least} for name, least in TABLES.items()
         }

@@ -171,7 +171,7 @@ def note_left_out(all_proposals: ProposedContrasts, choices: Mapping[str, Propos
 
 @contextmanager
 def _collector_paused() -> Iterator[None]:
-    """Without garbage collection, a sixth of the time: it walks tables that stay, and nothing here needs it."""
+    """A stretch without garbage collection, which takes a sixth of the time to walk tables, and finds nothing."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

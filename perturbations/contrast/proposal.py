@@ -40,17 +40,17 @@ class CaptionReading:
 
     @cached_property
     def verbs(self) -> list[VerbSlot]:
-        """Its main verbs."""
+        """The caption's main verbs."""
         return verb_slots(self.sentence)
 
     @cached_property
     def things(self) -> list[ThingSlot]:
-        """Its common nouns."""
+        """The caption's common nouns."""
         return thing_slots(self.sentence)
 
     @cached_property
     def words(self) -> list[str]:
-        """Its words without full stops and commas."""
+        """The caption's words without full stops and commas."""
         return words_of(self.sentence)
 
     @cached_property
@@ -60,7 +60,7 @@ class CaptionReading:
         return frozenset({word.lemma for word in self.sentence.words if word.is_noun} | keys - {""})
 
     def counted_nouns(self, counts: CaptionCounts) -> list[str]:
-        """Its nouns that the counts know well."""
+        """The nouns of the caption that the counts know well."""
         if self._counted is None:
             self._counted = sorted(noun for noun in self.nouns if counts.get("noun", noun) > _WELL_KNOWN)
         return self._counted

@@ -196,7 +196,7 @@ class _EvenedChoices:
         self._items += times
 
     def _best(self, proposals: RatedProposals, items: Sequence[int]) -> NDArray[np.int64] | int:
-        """Of each item the row that adds most, the first of equals; -1 if none adds enough.
+        """The row of each item that adds most, the first of equals; -1 if none adds enough.
 
         `items`: where the rows of each begin; and the end.
         """

@@ -88,7 +88,7 @@ class VerbChoice(NamedTuple):
 
     @property
     def verb(self) -> str:
-        """Its verb alone."""
+        """The unit's verb alone."""
         return verb_word(self.unit)
 
     @property
@@ -263,7 +263,7 @@ def with_antecedent(sentence: Sentence, slot: VerbSlot) -> VerbSlot:
 
 
 def _doer(sentence: Sentence, verb: int) -> int | None:
-    """Who does what a verb says: `Sentence.subject`, but neither a video, which shows somebody, nor what is worn.
+    """The doer of a verb: `Sentence.subject`, but neither a video, which shows somebody, nor what is worn.
 
     >>> from video_contrast.perturbations.english import parse_one
     >>> sentence = parse_one("the video shows a girl sitting on a bed, brushing a cat")
@@ -292,7 +292,7 @@ def _doer(sentence: Sentence, verb: int) -> int | None:
 
 
 def _shown(sentence: Sentence, verb: int, before: int) -> int | None:
-    """Whom a video shows: the object of a verb or of its "with", or who acts in the clause behind it."""
+    """The one whom a video shows: the object of a verb or of its "with", or the doer in the clause behind it."""
     clause, behind = sentence.child(verb, "ccomp"), [noun for _, noun in sentence.prepositions(verb)]
     places = (sentence.child(verb, "dobj"), sentence.child(clause, "nsubj") if clause is not None else None, *behind)
     return next((n for n in places if n is not None and n < before), None)

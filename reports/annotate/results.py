@@ -1,4 +1,4 @@
-"""From a file of answers to figures, to the card of the judged set, and to a set of its own."""
+"""Figures of a file of answers, the card of the judged set, and a set of the answers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial

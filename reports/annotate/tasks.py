@@ -1,4 +1,4 @@
-"""Who gets which item next, what the page shows of it, what is wrong with a written sentence, and where answers go.
+"""The tasks of a page: who gets which item next, what is shown of it, faults of written sentences, places of answers.
 
 Answers are lines of a file that only grows: a killed server loses nothing, two servers do not mix their lines.
 """

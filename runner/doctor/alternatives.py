@@ -110,7 +110,7 @@ class Separation(NamedTuple):
 
     @classmethod
     def of(cls, scores: np.ndarray) -> "Separation":
-        """Of scores float64[n, k] with the true caption first."""
+        """The separation of scores float64[n, k] with the true caption first."""
         above_mean = scores - scores.mean(axis=1, keepdims=True)
         lead = scores[:, 0] - scores[:, 1:].mean(axis=1)
         return cls(lead / max(float(above_mean.std()), 1e-12), (scores[:, :1] > scores[:, 1:]).mean(axis=1))
@@ -137,7 +137,7 @@ def _verdicts(usual: Separation, results: dict[str, Separation | str]) -> Iterat
 
 
 def _separation(both: list[ProbedSet], under: Under) -> Separation | str:
-    """Of the items of both sets; or why the model cannot be scored so."""
+    """The separation of the items of both sets; or why the model cannot be scored so."""
     parts = []
     try:
         for items in both:
@@ -158,7 +158,7 @@ def _captions(change: Callable[[str], str]) -> Under:
 
 
 def _model(change: Callable[[Any], Any]) -> Under:
-    """Under a model that is made of the tested one and shares its weights."""
+    """A setting with a model that is made of the tested one and shares its weights."""
     return lambda items: nullcontext(items.like(model=change(items.model)))
 
 
@@ -337,7 +337,7 @@ def image_processors(model: Any) -> list[Processor]:
 
 
 def _attributes(owners: list[Any], **values: object) -> Under:
-    """Under other attributes of objects that the model shares."""
+    """A setting with other attributes of objects that the model shares."""
 
     @contextmanager
     def under(items: ProbedSet) -> Iterator[Probe]:

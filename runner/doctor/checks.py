@@ -395,7 +395,7 @@ ALIKE = 0.99  # a correlation from which on a change explains the pixels
 
 
 def _cropped(frames: np.ndarray, share: int) -> np.ndarray:
-    """Without one part in `share` of each side."""
+    """The frames without one part in `share` of each side."""
     rows, columns = (length // share for length in frames.shape[1:3])
     return frames[:, rows:-rows, columns:-columns]
 

@@ -91,7 +91,7 @@ class Probe:
 
     @cached_property
     def _batchers(self) -> tuple[Batcher, Batcher]:
-        """Of all clips and all texts: what memory did not suffice for once is not tried again."""
+        """The batchers of all clips and all texts: a size for which memory did not suffice once is not tried again."""
         return Batcher(self.batch_size, self.counts), Batcher(4 * self.batch_size, self.counts)
 
     @property

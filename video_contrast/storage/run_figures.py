@@ -23,7 +23,7 @@ class Score(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Its name in `metrics.json`.
+        """The key of the measure in `metrics.json`.
 
         >>> Score("R@1", "t2v").key, Score("accuracy", "verb").key, Score("accuracy").key
         ('t2v_R@1', 'accuracy_verb', 'accuracy')
@@ -112,7 +112,7 @@ class RunFigure:
 
     @property
     def above_chance(self) -> float:
-        """From 0 (chance) to 1, so that configs with different numbers of candidates can be compared."""
+        """The value from 0 (chance) to 1, so that configs with different numbers of candidates can be compared."""
         chance = self.chance or 0.0
         return (self.value - chance) / (1 - chance)
 

@@ -48,7 +48,7 @@ def setting_lines(record: RunRecord) -> list[str]:
 
 
 def beside_owner(record: RunRecord) -> str:
-    """That other frames, sizes or prompts were taken than the model's owners take; "" where those are not known.
+    """A note that the frames, sizes or prompts are not those of the model's owners; "" where theirs are not known.
 
     >>> owner = {"frames": 8, "fps": None, "least": 1, "multiple": 1, "policy": "uniform", "words": "8 frames, uniform"}
     >>> run = {"sampling": {"frames": 4, "policy": "uniform", "fps": None}, "model": {"recipe": {"owner": owner}}}

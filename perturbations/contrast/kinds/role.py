@@ -88,7 +88,7 @@ def _agent_and_patient(sentence: Sentence, verb: int) -> tuple[int, int, str] | 
 
 
 def _recipient(sentence: Sentence, verb: int) -> int | None:
-    """Who is given, read or shown something, or pointed to: "hands a ball to a boy"."""
+    """The receiver: who is given, read or shown something, or pointed to ("hands a ball to a boy")."""
     words = sentence.words
     if words[verb].lemma not in _GIVEN or (sentence.object(verb) is None and words[verb].lemma not in _POINTED):
         return None
