@@ -20,7 +20,7 @@ from video_contrast.runner.conditions import Visual
 from video_contrast.runner.embedding_store import Keys, Store
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, Prepared
 from video_contrast.runner.kinds.late_interaction import stacked
-from video_contrast.runner.memory import Batcher, Done, RunCounts
+from video_contrast.runner.memory import Batcher, ChunkDone, RunCounts
 from video_contrast.runner.plan import Plan
 from video_contrast.runner.views import blank, decoded, need_of
 from video_contrast.video import Clip, Counter, EditedFootage, UnseenEdit, footage_of, mirrored_picture
@@ -77,7 +77,7 @@ class Encoding:
     def _blind_key(self) -> str:
         return self.keys.video(next(iter(self.plan.views)), BLIND)
 
-    def encode_texts(self, runs: Iterable[tuple[int, Sequence[str]]], done: Done) -> None:
+    def encode_texts(self, runs: Iterable[tuple[int, Sequence[str]]], done: ChunkDone) -> None:
         """Encodes what runs of texts lack; each run becomes one shard."""
         batcher = Batcher(4 * self.batch_size, self.counts)
         for number, run in runs:
@@ -100,7 +100,7 @@ class Encoding:
         self.counts.counters["visual_encodings_planned"] += 1
         self.store.put([self._blind_key], _finite(rows, ["blank frames"]), np.full((1, len(frames)), -1))
 
-    def encode_videos(self, chunks: Iterable[tuple[int, Sequence[Clip]]], reader: ClipReader, done: Done) -> None:
+    def encode_videos(self, chunks: Iterable[tuple[int, Sequence[Clip]]], reader: ClipReader, done: ChunkDone) -> None:
         """Encodes the missing views of chunks of clips; each chunk becomes one shard.
 
         A clip that cannot be decoded is recorded in the counts with its reason, and the others go on. `chunks`: numbers
@@ -249,7 +249,7 @@ def encode_frames(
     shards: Iterable[tuple[int, Sequence[str]]],
     encoding: Encoding,
     reader: ClipReader,
-    done: Done,
+    done: ChunkDone,
 ) -> None:
     """Encodes what shards of frames (numbers and keys, as they are stored) lack, each frame once."""
     batcher = Batcher(encoding.batch_size, encoding.counts)

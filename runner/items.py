@@ -11,7 +11,7 @@ import numpy as np
 from video_contrast.question_text import Question
 from video_contrast.video import Clip
 
-BLOCK = 512  # rows that are turned into columns, or back, at a time
+BLOCK = 512  # rows that become columns, or columns rows, at a time
 Rows = Sequence[int] | np.ndarray
 STRINGS = np.dtypes.StringDType(na_object=None)
 

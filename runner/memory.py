@@ -17,7 +17,7 @@ from video_contrast.storage.run_file_fields import VideoFile
 from video_contrast.video import Clip
 from video_contrast.video import Counter as DecodeCounter
 
-Done = Callable[[int], None]  # is told the number of a chunk that is done
+ChunkDone = Callable[[int], None]  # called with the number of each chunk that is done
 
 _LOCK = threading.Lock()  # decoding threads count, too
 

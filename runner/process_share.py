@@ -185,7 +185,7 @@ class Run:
                     return
                 counts = self.counts.taken()
                 RunFolder(self.job.output).note_videos(self.processes.rank, counts.videos)
-                queue.done(number, counts)
+                queue.mark_done(number, counts)
                 if self.processes.first and total:
                     now = total * queue.n_done // size
                     progress.update(now - n_shown)

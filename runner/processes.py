@@ -229,7 +229,7 @@ class WorkQueue:
 
         for numbers in queue:
             for number in numbers:  # taken from the queue one by one
-                queue.done(number, counts)
+                queue.mark_done(number, counts)
 
     `processes`: that share the work. `name`: of the stage, once a run.
     """
@@ -238,7 +238,7 @@ class WorkQueue:
     name: str
     size: int
     _counts: RunCounts = field(default_factory=RunCounts)  # of a process alone, added up
-    _done: set[int] = field(default_factory=set)  # chunks of which is known that they are done
+    _done: set[int] = field(default_factory=set)  # chunks that are known to be done
     _waiting_since: float = 0.0  # when all chunks had been dealt
 
     def __iter__(self) -> Iterator[Iterator[int]]:
@@ -256,8 +256,8 @@ class WorkQueue:
                 time.sleep(pause)
                 pause = min(2 * pause, 0.5)
 
-    def done(self, number: int, counts: RunCounts) -> None:
-        """Says that a chunk is done, and what was counted meanwhile."""
+    def mark_done(self, number: int, counts: RunCounts) -> None:
+        """Marks a chunk as done; `counts`: those that it added."""
         if self.processes.count == 1:
             self._counts.add(counts)
             self._done.add(number)
@@ -267,7 +267,7 @@ class WorkQueue:
 
     @property
     def n_done(self) -> int:
-        """How many chunks are done, for a progress bar."""
+        """The number of chunks that are done, for a progress bar."""
         if self.processes.count == 1:
             return len(self._done)
         return min(self.size, self.processes.add(f"{self.name}/done", 0))

@@ -128,12 +128,12 @@ def _row(
     clip = item.clip
     texts = [item.true, *negatives]
     kinds = ["true", *(kind if n in edits else "random" for n in range(len(negatives)))]
-    also = [list(pair) for edit in edits.values() for pair in edit.following_replacements]
+    pairs = [list(pair) for edit in edits.values() for pair in edit.following_replacements]
     return multiple_choice_row(
         id=clip.id, candidates=[texts[slot] for slot in item.slots], label=item.slots.index(0),
         kinds=[kinds[slot] for slot in item.slots],
         edits=[edits[slot - 1].row() if slot - 1 in edits else None for slot in item.slots], replaced=replaced,
-        cluster=clip.cluster, meta={**clip.meta, "also": also} if also else clip.meta, **clip.columns(),
+        cluster=clip.cluster, meta={**clip.meta, "also": pairs} if pairs else clip.meta, **clip.columns(),
     )  # fmt: skip
 
 

@@ -97,9 +97,9 @@ class Choice:
     prompt: str | None = None  # how the release asks it (`runner.kinds.base.Question`); None: as this package does
     option: str | None = None
 
-    def turned(self, turn: bool) -> "Choice":
-        """This choice with its options in the reverse order, if `turn`."""
-        return replace(self, options=self.options[::-1], key=len(self.options) - 1 - self.key) if turn else self
+    def ordered(self, is_reversed: bool) -> "Choice":
+        """This choice with its options in the released order, or in the reverse one."""
+        return replace(self, options=self.options[::-1], key=len(self.options) - 1 - self.key) if is_reversed else self
 
 
 @dataclass(frozen=True)

@@ -381,17 +381,17 @@ def vinoground(dataset: PublishedSet, *, folder: Path) -> None:
         if config.startswith("pairs"):
             for row in dataset.rows(folder / "vinoground.csv"):
                 captions, kind = [row.text("pos_cap"), row.text("neg_cap")], row.text("major")
-                turn = is_shuffled and coin_toss(items.seed, "vinoground", row.key)
+                is_reversed = is_shuffled and coin_toss(items.seed, "vinoground", row.key)
                 meta = {"major": row.get("major"), "minor": str(row.get("minor") or "").split(";")}
                 for label, side in enumerate(("pos", "neg")):
                     video = row.video("vinoground_videos/{i}_{side}.mp4", i=row.key, side=side, cluster=row.key)
-                    choice = Choice("", captions, label).turned(turn)
+                    choice = Choice("", captions, label).ordered(is_reversed)
                     items.answers(row, f"{row.key}_{side}", video, choice, kind=kind, group=row.key, meta=meta)
         elif (folder / "vinoground_textscore.json").is_file() or len(dataset.configs) < len(VINOGROUND_CONFIGS):
             for row in dataset.rows(folder / "vinoground_textscore.json"):
                 name, file = row.text("idx"), file_name(row.text("video_name"))
                 video = row.video("vinoground_videos/{file}", file=file, cluster=name.partition("_")[0])
-                choice = lettered_choice(row).turned(is_shuffled and coin_toss(items.seed, "vinoground", "text", name))
+                choice = lettered_choice(row).ordered(is_shuffled and coin_toss(items.seed, "vinoground", "text", name))
                 choice = replace(choice, prompt=f"{choice.prompt}\n{VINOGROUND_LAST_LINE}")
                 items.answers(row, name, video, choice, kind="order")
 
@@ -418,10 +418,10 @@ def rtime(
             ways, meta = {"forward": video_pattern, "reverse": reverse_pattern}, {"url": row.get("url")}
             for number, captions in enumerate(zip(forward, reverse, strict=False)):
                 group = f"{row.key}-{number}"
-                turn = coin_toss(items.seed, "rtime", group)
+                is_reversed = coin_toss(items.seed, "rtime", group)
                 for label, (way, pattern) in enumerate(ways.items()):
                     video = row.video(pattern, id=row.key, cluster=row.key)
-                    choice = Choice("", captions, label).turned(turn)
+                    choice = Choice("", captions, label).ordered(is_reversed)
                     items.answers(row, f"{group}-{way}", video, choice, kind="reversed", group=group, meta=meta)
 
 

@@ -1,4 +1,4 @@
-"""Camera perturbations: a turned or shaken camera."""
+"""Camera perturbations: a rotated or shaken camera."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -15,13 +15,13 @@ SHORT_SIDE, CROP = 256, 224
 
 @video_perturbation("static_rotate", category="Camera", acts="frame")
 def static_rotate(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
-    """Every frame turned counter-clockwise by 7.5, 15, 30, 45, 90 degrees; black corners."""
+    """Every frame rotated counter-clockwise by 7.5, 15, 30, 45, 90 degrees; black corners."""
     return _turn(frame, DEGREES[severity - 1])
 
 
 @video_perturbation("rotate", category="Camera", acts="frame", profiles={"released": {"extra": 0}})
 def rotate(frame: Frame, severity: int, rng: np.random.Generator, extra: int = 1) -> Frame:
-    """Each frame turned by a random whole degree within +-(6 severity + 1); black corners."""
+    """Each frame rotated by a random whole degree within +-(6 severity + 1); black corners."""
     most = 6 * severity + extra
     return _turn(frame, float(rng.integers(-most, most + 1)))
 
@@ -90,5 +90,5 @@ def _turn(frame: Frame, degrees: float) -> Frame:
 
 @cache
 def turning(height: int, width: int, degrees: float) -> npt.NDArray[np.float64]:
-    """Returns the matrix of a turn about the middle of the picture, float64[2, 3]."""
+    """Returns the matrix of a rotation about the middle of the picture, float64[2, 3]."""
     return np.asarray(cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), degrees, 1.0), np.float64)

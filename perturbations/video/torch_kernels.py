@@ -115,12 +115,12 @@ def zoom_blur(frames: Tensor, severity: int, rngs: Rngs) -> Tensor:
 
 
 def static_rotate(frames: Tensor, severity: int, rngs: Rngs) -> Tensor:
-    """Every frame turned by the same angle: `camera.static_rotate` for uint8[T, H, W, 3] on a device."""
+    """Every frame rotated by the same angle: `camera.static_rotate` for uint8[T, H, W, 3] on a device."""
     return _turned(frames, [camera.DEGREES[severity - 1]] * len(frames))
 
 
 def rotate(frames: Tensor, severity: int, rngs: Rngs, extra: int = 1) -> Tensor:
-    """Each frame turned by a random angle: `camera.rotate` for uint8[T, H, W, 3] on a device."""
+    """Each frame rotated by a random angle: `camera.rotate` for uint8[T, H, W, 3] on a device."""
     most = 6 * severity + extra
     return _turned(frames, [float(rng.integers(-most, most + 1)) for rng in rngs])
 
@@ -170,7 +170,7 @@ def _bits(frames: Tensor, rngs: Rngs) -> Tensor:
 
 
 def _turned(frames: Tensor, degrees: Sequence[float]) -> Tensor:
-    """Frames turned each by its own angle about the middle; black corners."""
+    """Frames rotated, each by its own angle about the middle; black corners."""
     count, height, width, channels = frames.shape
     by_angle = {angle: _turning_map(height, width, angle) for angle in dict.fromkeys(degrees)}
     maps = np.stack([by_angle[angle] for angle in degrees])

@@ -19,7 +19,7 @@ def judged(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]
     """The figures of a judged set; shares from 0 to 1.
 
     Raises VideoContrastError: no item was judged. `rows`: the rows that were shown. `votes`: item -> its answers that
-    stand (`Votes.done()`).
+    stand (`Votes.standing()`).
     """
     from video_contrast.metrics import agreement, majority_vote, share_interval
 
@@ -69,7 +69,7 @@ def result_of(folder: str | Path, votes: str | Path, *, config: str, split: str,
     Raises UsageError: no such file of answers; VideoContrastError: no item has an answer yet.
     """
     rows = open_set(folder).choice_rows(config, split)
-    votes_of = _votes(votes, task).done()
+    votes_of = _votes(votes, task).standing()
     if task == "judge":
         return judged(rows, votes_of)
     items = _answered(rows, votes_of)
@@ -92,7 +92,7 @@ def export_set(
     from video_contrast.metrics import majority_vote
 
     figures = result_of(folder, votes, config=config, split=split, task=task)
-    rows, votes_of = open_set(folder).choice_rows(config, split), _votes(votes, task).done()
+    rows, votes_of = open_set(folder).choice_rows(config, split), _votes(votes, task).standing()
     rows_left: list[Row]
     if task == "write":
         name, rows_left = "verb_human_mc", [*written_rows(rows, votes_of)]

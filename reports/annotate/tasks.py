@@ -113,7 +113,7 @@ class Votes:
         with self._lock:
             return list(self._latest.values())
 
-    def done(self) -> dict[str, list[Vote]]:
+    def standing(self) -> dict[str, list[Vote]]:
         """Item -> its answers that stand."""
         by_item: dict[str, list[Vote]] = {}
         for vote in self.latest():
@@ -191,7 +191,7 @@ class Desk:
             claim = next((i for i, c in self._claims.items() if annotator in c and i not in own_votes), None)
             if claim is not None:
                 return self._task(claim, annotator)
-            now, votes_of, open_items = time.monotonic(), self.votes.done(), []
+            now, votes_of, open_items = time.monotonic(), self.votes.standing(), []
             for place, item in enumerate(self.rows):
                 claims = {name: since for name, since in self._claims.pop(item, {}).items() if now - since <= LEASE}
                 self._claims |= {item: claims} if claims else {}
@@ -242,7 +242,7 @@ class Desk:
 
     def progress(self, annotator: str) -> tuple[int, int, int]:
         """(answers of this person, answers in all, answers wanted)."""
-        votes_of = self.votes.done()
+        votes_of = self.votes.standing()
         own = sum(vote.status == "done" for vote in self.votes.of(annotator).values())
         return own, sum(len(votes) for votes in votes_of.values()), self.per_item * len(self.rows)
 

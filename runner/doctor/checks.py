@@ -3,7 +3,7 @@
 steadiness   a score depends on a clip and its candidates alone: not on company, order, position, repetition or process
 reactions    to another clip, grey frames, the inside of frames, order, times, a caption, and every frame
 captions     reach the model whole: their ends show or are counted as cut; upper case and other scripts are said
-truth        true captions beat those of other clips more often than chance: a wrong prompt or a turned sign breaks it
+truth        true captions beat those of other clips more often than chance: a wrong prompt or sign breaks it
 pictures     the pixels that reach the network are those that the checkpoint's own processor makes of the same frames
 """
 
@@ -326,7 +326,7 @@ def _word_shows(probe: Probe, text: str, beside: str, place: int = -1) -> float:
 
 
 LEVEL = 0.05
-WRONG, LOST = 0.01, 1 / 3  # a p-value and a share of pairs that are won, from which on a sign is turned
+WRONG, LOST = 0.01, 1 / 3  # a p-value and a share of pairs that are won, from which on a sign counts as reversed
 EXCHANGED = 0.02  # and one from which on channels are exchanged: seven of eight items, where exchanging them also helps
 
 
@@ -417,7 +417,7 @@ CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 def check_pictures(probe: Probe, source: ModelSource) -> Outcome:
     """The verdict "pictures"; "fact" where there is nothing to compare: no processor, or other numbers of pixels.
 
-    Scores of a turned or grey picture look as good as others; its pixels do not. One picture of each golden clip is
+    Scores of a rotated or grey picture look as good as others; its pixels do not. One picture of each golden clip is
     shown as a frame, and the input of the first layers compared with what the processor, loaded anew, makes of them.
     """
     untested = "not tested: the model's processor gives no pixels to compare with"

@@ -54,7 +54,7 @@ def test_the_same_answer_twice_is_refused_and_a_returned_one_is_not(rows: list[d
     back = desk.next("ann")
     assert back is not None and (back.row["id"], back.note, back.former) == (item, "look again", UNCLEAR)
     desk.answer("ann", item, task.shown[0], 2.0)
-    assert desk.votes.done()[item][0].answer == task.shown[0]
+    assert desk.votes.standing()[item][0].answer == task.shown[0]
 
 
 def test_options_are_shuffled_anew_for_each_person_and_item(rows: list[dict[str, Any]], tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_two_people_on_one_item_at_once_are_both_kept_and_one_person_twice_is_no
             thread.start()
         for thread in threads:
             thread.join()
-        assert len(Votes(path, "judge").done()[item]) == kept
+        assert len(Votes(path, "judge").standing()[item]) == kept
         assert len(path.read_text().splitlines()) == kept
         assert len(refused) == 2 - kept
 
@@ -237,7 +237,7 @@ def test_judged_items_come_out_as_a_set_and_as_the_human_line(made: Path, tmp_pa
         desk.answer("ann", task.row["id"], wrong if number == 0 else right, 3.0)
     export_set(root, tmp_path / "v.jsonl", tmp_path / "valid", config="random_mc", task="judge")
     assert len(open_set(tmp_path / "valid").choice_rows("random_mc", "test")) == 3
-    record_in_card(root, "random_mc", judged(rows, desk.votes.done()))
+    record_in_card(root, "random_mc", judged(rows, desk.votes.standing()))
     assert "1 person judged 4 items: single answers right in 75.0 %" in (root / "README.md").read_text()
     assert "on which one judge chose the true caption" in (tmp_path / "valid" / "README.md").read_text()
     from video_contrast.reports.human_and_published import human

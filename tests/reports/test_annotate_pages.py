@@ -180,4 +180,4 @@ def test_a_whole_session_in_a_browser(browser: Any, made: Path, tmp_path: Path, 
         assert len(open_set(out).choice_rows("verb_human_mc", "test")) == 4
     else:
         assert votes.of("ann")[rows[0]["id"]].answer == UNCLEAR
-        assert judged(rows, votes.done())["n_items"] == 4
+        assert judged(rows, votes.standing())["n_items"] == 4

@@ -58,10 +58,10 @@ def repair(
         raise UsageError(f"{what} has several configs: name one by --config ({names})")
     proposals = WordProposals(generator=generator, options=options)
     edits = DistractorEdits(names_in(kinds) or KINDS, options.quality, proposals.model)
-    records, done = write_repair(sources[0], output, edits, sample=sample, votes=votes or (), seed=seed)
+    records, summary = write_repair(sources[0], output, edits, sample=sample, votes=votes or (), seed=seed)
     if as_json:
         print_json(records)
     elif not is_quiet():
         print(side_by_side(records))
-    say(done)
+    say(summary)
     say(f"{output}: the repaired set; errata.json, xray/index.html, reading/page.html")

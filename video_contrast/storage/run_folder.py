@@ -59,7 +59,7 @@ LOCK = "run.lock"
 TEXTS = "texts"
 ANSWERS = "answers"
 MATRICES = "retrieval"
-ROWS = 10_000  # of scores, turned into columns at a time
+ROWS = 10_000  # of scores that become columns at a time
 BEST = ".npz"  # of the best similarities of each clip, where all would be too many
 CLEAN = "clean"
 Recorded = TypeVar("Recorded", bound=Mapping[str, object])
