@@ -45,7 +45,7 @@ def one_is_killed(place: Path, rank: str, name: str, model: str = "", config: st
     processes.WorkQueue._dealt = dealt  # type: ignore[method-assign]
     if os.environ["RANK"] == rank:
         # with a chunk that is dealt to it and not done
-        processes.WorkQueue.done = lambda self, *rest: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign,assignment]
+        processes.WorkQueue.mark_done = lambda self, *rest: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign,assignment]
     try:
         score(model or str(place / "model"), place / "set", config, output=place / name, store=place / f"store-{name}",
               batch_size=2, accept="all", progress=False)  # fmt: skip
