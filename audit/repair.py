@@ -26,7 +26,6 @@ from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import stream
 
 Reason = Literal["won blind", "repeats", "same as true", "key wrong"]
-
 _OWN = 2.0  # odds that a distractor of the authors is a good one: where it does not tell, it stays more often than not
 
 

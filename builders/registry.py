@@ -48,8 +48,6 @@ FILES = {
     "sources.published_sets": tuple(read_json(Path(__file__).parent / "sources" / "releases.json")),
     "robustness.perturbed": ("msrvtt_p", "youcook2_p", "perturbed"),
 }
-
-
 Tables = Mapping[str, Sequence[Row]]  # split -> rows
 
 

@@ -23,8 +23,6 @@ from video_contrast.storage.run_settings import SEE_NOTHING, beside_owner, setti
 
 _RECALL = leading("retrieval").name
 _NAME_LENGTH = 60  # of a set in a file's name: file systems take 255 bytes, and a character may be four of them
-
-
 Result = dict[str, Json]  # of `results_of`
 
 

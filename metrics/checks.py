@@ -14,7 +14,6 @@ Argument = Any  # of a metric, each of its own type
 Array = NDArray[Any]  # of any dtype
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
 Figures = dict[str, Any]  # name -> number, list of numbers or None: which of them goes by the name
 
 

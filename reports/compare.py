@@ -29,7 +29,6 @@ from video_contrast.teacher.gate import correct_for_family
 
 _ALIKE = 1e-9  # a difference that a sample without any variance shows
 
-
 # One figure of two runs or logs on the items that both scored:
 #   config, condition, figure, first_model, second_model
 #   first, second, difference     of the figure; second less first

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 LIMIT = 14_500_000  # bytes of a single file that strips are fitted to, so that the whole stays under 15 MB
 SIZES = ((96, 78), (80, 70), (64, 62), (48, 55))  # of strips: height in pixels, and JPEG quality
 _RIVALS = 4  # wrong captions that a retrieval item shows
-
 Item = dict[str, Json]  # a row of a set; of retrieval one that was put together of a run's best captions
 Groups = dict[tuple[SetKey, str], list[Item]]  # set and name of a group of clips -> its items
 Roots = dict[str, Path | None]  # data set -> where its clips lie

@@ -10,8 +10,6 @@ from typing import Literal
 from video_contrast.reports.spreadsheet import to_csv
 
 LONGEST_NAME = 120  # characters of a file's name, without its ending
-
-
 Tone = Literal["", "good", "bad", "quiet", "best"]
 
 

@@ -31,7 +31,7 @@ def summary(runs: Sequence[ConfigRun]) -> Section:
     section = Section("summary", "Summary", leads=True)
     choice = [run for run in runs if run.layout != "retrieval"]
     if choice:
-        section.parts += [dots(choice), accuracy_table(choice, models_of(runs))]
+        section.parts += [dots(choice), accuracy_table(choice, list(dict.fromkeys(run.model for run in runs)))]
         section.lead = "Share of items on which the true caption scores highest; ties count as a random choice."
     pairs = [run for run in runs if run.layout == "pairs" and run.figure(PAIR_SCORES[0])]
     if pairs:
@@ -41,11 +41,6 @@ def summary(runs: Sequence[ConfigRun]) -> Section:
         section.parts.append(retrieval_table(retrieval))
     section.parts += published(list(dict.fromkeys(run.key for run in runs)))
     return section
-
-
-def models_of(runs: Sequence[ConfigRun]) -> list[str]:
-    """The models, in the order in which they come first."""
-    return list(dict.fromkeys(run.model for run in runs))
 
 
 def by_difficulty(runs: Sequence[ConfigRun]) -> list[SetKey]:
@@ -64,7 +59,7 @@ def in_order(runs: Sequence[ConfigRun]) -> list[ConfigRun]:
     choice = by_difficulty([run for run in runs if run.layout != "retrieval"])
     keys = [*reversed(choice), *(run.key for run in runs if run.layout == "retrieval")]
     place = {key: number for number, key in enumerate(keys)}
-    order = models_of(runs)
+    order = list(dict.fromkeys(run.model for run in runs))
     return sorted(runs, key=lambda run: (run.is_baseline, order.index(run.model), place[run.key]))
 
 

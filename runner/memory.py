@@ -18,10 +18,7 @@ from video_contrast.video import Clip
 from video_contrast.video import Counter as DecodeCounter
 
 ChunkDone = Callable[[int], None]  # called with the number of each chunk that is done
-
 _LOCK = threading.Lock()  # decoding threads count, too
-
-
 COUNTED = ("visual_encodings", "visual_encodings_planned", "text_encodings", "text_encodings_planned", "batches")
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 Say = Callable[[str], None]  # is told what happens
-
 AsJson = Annotated[bool, "print the result as JSON, and nothing else", Flag(name="--json")]
 _QUIET = "VIDEO_CONTRAST_QUIET"  # in the environment, since workers are processes of their own
 

@@ -49,7 +49,6 @@ from video_contrast.rows import Row
 from video_contrast.storage.set_folder import Facts
 
 Casts = Callable[[], Mapping[str, Mapping[str, str]]]  # movie -> name -> gender
-
 WORDS: tuple[Target, ...] = ("verb", "object")
 RULE_CONFIGS = tuple(f"{kind}_mc" for kind in RULES)
 MIXED = ("gender_mc", "verb_mc", "object_mc", *RULE_CONFIGS)  # the configs whose contrasts `contrast_mc` holds

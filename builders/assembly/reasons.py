@@ -6,8 +6,6 @@ from video_contrast.console import counted
 from video_contrast.storage.set_folder import Facts
 
 MOST = 4  # reasons that are shown where a generator has many
-
-
 _ROWS = [line.split("\t") for line in Path(__file__).with_suffix(".tsv").read_text("utf-8").splitlines()[1:]]
 # Key of a count -> words that follow a number.
 REASONS = {reason: words for kind, reason, words in _ROWS if kind == "captions"}

@@ -22,17 +22,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any, cast
 
-from video_contrast.addresses import (
-    Address,
-    check_writable,
-    explained,
-    filesystem,
-    is_remote,
-    local_copy,
-    open_binary,
-    read_json,
-    write_bytes,
-)
+from video_contrast import addresses
 from video_contrast.audit.blind_audit import audit, audited_split
 from video_contrast.builders.assembly.word_contrasts import Choices, variety_facts
 from video_contrast.builders.blocks.executors import Stage, require_datatrove, run_stages
@@ -56,7 +46,7 @@ AUDITED = 5000  # items of a config
 _AT_ONCE = 50  # records of blocks that are read together
 
 
-def build_blocks(source: BlockSource, output: Address, key: str) -> bool:
+def build_blocks(source: BlockSource, output: addresses.Address, key: str) -> bool:
     """Builds a set in blocks, or goes on with it.
 
     Returns whether the set is whole; False where jobs of Slurm were submitted. `output`: folder of the set, or its
@@ -66,12 +56,12 @@ def build_blocks(source: BlockSource, output: Address, key: str) -> bool:
     if source.cluster.executor is not None:
         require_datatrove()
     build = _Build(source, str(output).rstrip("/"))
-    if not is_remote(output):
+    if not addresses.is_remote(output):
         Path(build.folder).mkdir(parents=True, exist_ok=True)
         with held(Path(build.path(LOCK)), f"another build is writing to {output}"):
             return _begin_or_go_on(build, key)
     # as `SetDraft` does for folders, before the work
-    check_writable(build.output)
+    addresses.check_writable(build.output)
     record = SetFolder.record_at(output)
     if record is not None and record["builder"] != source.builder:
         raise VideoContrastError(f"--output {output} holds a set of {record['builder']!r}; give a new folder")
@@ -87,8 +77,8 @@ def _begin_or_go_on(build: "_Build", key: str) -> bool:
         faults = cut.faults
         # a cut that lacks files is never gone on with
         plan = {"key": None if faults else key, "blocks": [list(block) for block in cut.blocks], "facts": cut.facts}
-        write_bytes(build.path("plan.json"), json_bytes(plan))
-    system, mark = filesystem(build.path("finish/completions/00000"))
+        addresses.write_bytes(build.path("plan.json"), json_bytes(plan))
+    system, mark = addresses.filesystem(build.path("finish/completions/00000"))
     if system.exists(mark):  # jobs of Slurm have left no more
         build.clear()
         return True
@@ -130,8 +120,8 @@ class _Build:
 
     def plan(self) -> Json | None:
         """The record of the cut; None where that has not ended."""
-        system, path = filesystem(self.path("plan.json"))
-        return read_json(self.path("plan.json")) if system.exists(path) else None
+        system, path = addresses.filesystem(self.path("plan.json"))
+        return addresses.read_json(self.path("plan.json")) if system.exists(path) else None
 
     def blocks(self) -> list[CorpusBlock]:
         plan = self.plan()
@@ -139,8 +129,8 @@ class _Build:
 
     def clear(self, *keep: str) -> None:
         """Removes the work, or all of it but files and folders of some names."""
-        system, path = filesystem(self.folder)
-        with explained(self.folder):
+        system, path = addresses.filesystem(self.folder)
+        with addresses.explained(self.folder):
             if system.exists(path):
                 entries = [entry for entry in system.ls(path, detail=False) if entry.rpartition("/")[2] not in keep]
                 for entry in entries if keep else [path]:
@@ -163,8 +153,8 @@ class _Build:
         proposals_of = self.source.propose(self.folder, rank)
         for kind, of_kind in proposals_of.items():
             rated_proposals = rate(of_kind.proposals, seed=of_kind.seed, kind=kind)
-            write_bytes(self._rated_path(kind, rank), zlib.compress(pickle.dumps(rated_proposals), 1))
-        write_bytes(self.path(f"proposals/{rank:05d}"), zlib.compress(pickle.dumps(proposals_of), 1))
+            addresses.write_bytes(self._rated_path(kind, rank), zlib.compress(pickle.dumps(rated_proposals), 1))
+        addresses.write_bytes(self.path(f"proposals/{rank:05d}"), zlib.compress(pickle.dumps(proposals_of), 1))
 
     def choose(self, rank: int) -> None:
         """Chooses for all blocks of a split together: what is even in each by itself would not be so in all."""
@@ -177,7 +167,7 @@ class _Build:
                 for number, places in zip(numbers, select_in_blocks(load, len(numbers)), strict=True):
                     choices[number][kind] = places
         for number, of_block in enumerate(choices):
-            write_bytes(self.path(f"choices/{number:05d}.json"), json_bytes(of_block))
+            addresses.write_bytes(self.path(f"choices/{number:05d}.json"), json_bytes(of_block))
 
     def _rated_path(self, kind: Target, rank: int) -> str:
         return self.path(f"rated/{kind}-{rank:05d}")
@@ -189,8 +179,8 @@ class _Build:
         split, number, of = block = CorpusBlock(*plan["blocks"][rank])
         choice_of: dict[Target, Choices] = {}  # the verb and object contrasts of the block
         if self.source.words:
-            choices = read_json(self.path(f"choices/{rank:05d}.json"))
-            with open_binary(self.path(f"proposals/{rank:05d}")) as handle:
+            choices = addresses.read_json(self.path(f"choices/{rank:05d}.json"))
+            with addresses.open_binary(self.path(f"proposals/{rank:05d}")) as handle:
                 of_kinds: dict[Target, ProposedContrasts] = pickle.loads(zlib.decompress(handle.read()))  # of `propose`
             for kind, all_proposals in of_kinds.items():
                 contrasts = {name: all_proposals.proposals[name][n] for name, n in choices[kind].items()}
@@ -205,7 +195,7 @@ class _Build:
                 continue
             rows = dataset.tables[config][split]
             entry, content = table_of(rows, f"{dataset.name}, config {config}, split {split}, block {number}", split)
-            write_bytes(f"{self.output}/{table_path(config, split, number, of)}", content)
+            addresses.write_bytes(f"{self.output}/{table_path(config, split, number, of)}", content)
             is_audited = entry["layout"] == "multiple_choice" and not entry["perturbed"]
             configs[config] |= {
                 "entry": entry,
@@ -213,7 +203,7 @@ class _Build:
                 "sample": _sample(rows, sample_size, plan["facts"]["seed"]) if is_audited else [],
             }
         facts = {name: value for name, value in dataset.facts.items() if name != "configs"}
-        write_bytes(self.path(f"records/{rank:05d}.json"), json_bytes({"configs": configs, "facts": facts}))
+        addresses.write_bytes(self.path(f"records/{rank:05d}.json"), json_bytes({"configs": configs, "facts": facts}))
 
     def finish(self, rank: int) -> None:
         """Puts the set together: its record, the audit of a sample, the card; jobs remove the work behind them."""
@@ -245,7 +235,7 @@ class _Build:
         missing = {config: left_out.get(config, "no items") for config in self.source.configs if config not in entries}
         if not entries and not self.source.optional:
             raise VideoContrastError("\n".join(missing.values()))
-        with local_copy(self.output) as folder:
+        with addresses.local_copy(self.output) as folder:
             draft = SetDraft(folder, self.source.builder)
             facts = {**facts, **plan["facts"], "blocks": len(plan["blocks"])}
             facts.pop("left_out", None)
@@ -274,20 +264,20 @@ class _Build:
         names = [self.path(f"records/{rank:05d}.json") for rank in range(len(self.blocks()))]
         for first in range(0, len(names), _AT_ONCE):
             part = names[first : first + _AT_ONCE]
-            if not is_remote(self.folder):
-                yield from map(read_json, part)
+            if not addresses.is_remote(self.folder):
+                yield from map(addresses.read_json, part)
                 continue
-            system, _ = filesystem(self.folder)
-            with explained(self.folder):
-                contents = system.cat([filesystem(name)[1] for name in part])
-            yield from (json.loads(contents[filesystem(name)[1]]) for name in part)
+            system, _ = addresses.filesystem(self.folder)
+            with addresses.explained(self.folder):
+                contents = system.cat([addresses.filesystem(name)[1] for name in part])
+            yield from (json.loads(contents[addresses.filesystem(name)[1]]) for name in part)
 
 
 def _proposals_in(files: Sequence[str], scratch: Path, number: int) -> RatedProposals:
     """The rated proposals in one of the files, which is read once and then from a copy on this machine's disk."""
     copy = scratch / str(number)
     if not copy.exists():
-        with open_binary(files[number]) as handle:
+        with addresses.open_binary(files[number]) as handle:
             copy.write_bytes(zlib.decompress(handle.read()))
     return cast(RatedProposals, pickle.loads(copy.read_bytes()))  # written by `propose`, in the user's own folder
 

@@ -14,7 +14,6 @@ from video_contrast.files import Json, read_json
 SIZE = 64
 FRAMES = 12
 FPS = 8.0
-
 Array = npt.NDArray[np.float64]
 Frames = npt.NDArray[np.uint8]
 Colour = tuple[int, int, int]

@@ -20,7 +20,6 @@ from video_contrast.seeds import Streams, digest
 
 VERSION = "1"
 Word = TypeVar("Word", bound=str)
-
 SHAPES = ("circle", "square", "triangle", "star", "cross", "diamond")
 PEOPLE = ("man", "woman", "boy", "girl")
 THINGS = ("ball", "box", "car", "house", "lamp", "tree")
@@ -44,7 +43,6 @@ FORWARD = tuple(first for first, _ in ANTONYMS)
 REVERSE = dict(ANTONYMS) | {second: first for first, second in ANTONYMS}
 TRANSITIVE = tuple(action for action, row in ACTIONS.items() if row["transitive"])
 INTRANSITIVE = tuple(action for action in ACTIONS if action not in TRANSITIVE)
-
 Side = Literal["left", "right", "above", "below"]
 MIRROR_SIDE: dict[str, Side] = {"left": "right", "right": "left", "above": "above", "below": "below"}
 MIRROR_ACTION = {action: row["mirrored"] for action, row in ACTIONS.items() if row["mirrored"]}

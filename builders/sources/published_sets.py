@@ -87,11 +87,7 @@ def _vilma_video(row: Entry, rate: float, folders: Mapping[str, str]) -> VideoNa
 
 @published_builder("videocon", configs=("llm_mc", "human_mc"))
 def videocon(
-    dataset: PublishedSet,
-    *,
-    llm: Path | None = None,
-    human: Path | None = None,
-    video_pattern: str = "{source}/{path}",
+    dataset: PublishedSet, *, llm: Path | None = None, human: Path | None = None, video_pattern: str = "{source}/{path}"
 ) -> None:
     """VideoCon: a caption against its contrast caption, by misalignment; splits as released."""
     splits = dataset.tables["splits"]
@@ -511,11 +507,7 @@ def intphys2(dataset: PublishedSet, *, folder: Path) -> None:
 
 @published_builder("vidhalluc", configs=("binary", "multiple_choice"))
 def vidhalluc(
-    dataset: PublishedSet,
-    *,
-    binary: Path | None = None,
-    choices: Path | None = None,
-    video_pattern: str = "{clip}.mp4",
+    dataset: PublishedSet, *, binary: Path | None = None, choices: Path | None = None, video_pattern: str = "{clip}.mp4"
 ) -> None:
     """VidHalluc, actions: clips that look alike, under one question, or with choices."""
     if "binary" in dataset.configs and binary is not None:  # lists, which are no rows

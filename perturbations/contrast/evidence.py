@@ -28,7 +28,6 @@ _COMMON = 8  # videos that name a noun which the lexicon's class alone proposes
 _STUFF = ("grain", "sauce", "dry_ingredient", "herb", "meat", "dairy", "drink", "mixture", "material", "weather",
           "water", "hair", "sport", "terrain")  # fmt: skip
 RESTS = frozenset({"sit", "stand", "lie", "kneel"})  # postures
-
 Postings = dict[Any, tuple[np.ndarray, np.ndarray]]
 
 

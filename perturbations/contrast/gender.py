@@ -55,7 +55,6 @@ _GROUPS = (frozenset({"guys", "boys"}), frozenset({"ladies", "girls"}))  # "guys
 _KIND = {word: n for n, (kind, _, words) in enumerate(_SIGNS) if kind == "person" for word in words.split()}
 _MEN = whole_words(["gentleman", "gentlemen", "dude", "dudes"])  # of `_KIND`, and in no table of the paper
 _SINGULAR = {"men": "man", "women": "woman", "guys": "guy", "boys": "boy", "girls": "girl", "ladies": "lady"}
-
 _PARTNER = whole_words([*words_of("partner"), r"boy\s+friend", r"girl\s+friend"])
 
 
@@ -208,7 +207,6 @@ def _word_after(caption: str, noun: Person) -> str:
 
 
 VERSION = "1"
-
 _TABLE = [line.split("\t") for line in lines("video_contrast.perturbations.contrast", "gender_table.tsv")]
 MALE, FEMALE = ({a: tuple(b.split(",")) for of, a, b in _TABLE if of == side} for side in ("male", "female"))
 # Whose gender does not show, whatever the caption's pronouns say.

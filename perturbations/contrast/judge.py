@@ -32,7 +32,6 @@ _CACHED_PAIRS = 100_000
 Logits = tuple[float, float]  # of "natural" and "surely false"
 # Before the words that an edit puts in and replaces: features that tell which they are, "-raise +lift" for both.
 PUTS_IN, REPLACES = "+", "-"
-
 _SPEECH = words_of("speech")
 PUTS, TAKES = words_of("puts_in"), words_of("takes_out")
 _INTO, _OUT = frozenset({"in", "into", "on", "onto", "over", "to"}), frozenset({"from", "off", "out of"})
@@ -285,7 +284,8 @@ def _gap(reading: CaptionReading, slot: VerbSlot | ThingSlot, evidence: Evidence
     gap = reading.gaps.get(span)
     if gap is None:
         size = len(reading.caption[slot.start : slot.end].split())
-        first = reading.word_number(slot.place) - (size - 1 if isinstance(slot, ThingSlot) else 0)
+        marks = sum(word.text in (".", ",") for word in reading.sentence.words[: slot.place])  # which are no words
+        first = slot.place - marks - (size - 1 if isinstance(slot, ThingSlot) else 0)
         gap = reading.gaps[span] = evidence.gap(reading.words, first, size)
     return gap
 

@@ -74,10 +74,6 @@ class CaptionReading:
             next((verb for verb in self.verbs if verb.place == of_preposition), None),
         )
 
-    def word_number(self, place: int) -> int:
-        """The place of a word among `words`."""
-        return place - sum(word.text in (".", ",") for word in self.sentence.words[:place])
-
 
 @dataclass(frozen=True)
 class ClipReading:

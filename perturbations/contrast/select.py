@@ -47,7 +47,6 @@ _FEW_RUNS = 30.0  # by which that of a set is smoothed
 _COMMON = 40  # times from which on a run has a weight of its own, too
 _SLOTS = 1 << 19  # numbers of the runs of a family, and of the names, in sets that are built in blocks
 _TOGETHER = 10  # items of such sets that choose at the same time
-
 Run = str  # the digit of its family, then words or letters
 Name = tuple[str, ...]  # a pair, what is put in, or what is replaced
 

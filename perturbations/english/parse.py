@@ -30,7 +30,6 @@ _ROUND = 20_000  # captions that are parsed before they are stored
 _PART = 1_000  # captions that a process takes at a time
 _CAPITALS = 0.8  # share of the words that begin with a capital, from which on a caption is read in lower case
 _IN_MEMORY = 100_000  # sentences that stay in memory: about 200 MB
-
 _TABLE = "texts (key BLOB PRIMARY KEY, text BLOB, digest BLOB) WITHOUT ROWID"
 _NOT_OURS = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)  # the last: other columns
 _PATIENCE = 60.0  # seconds for which another process may be writing
@@ -39,7 +38,6 @@ _PARAMETERS = 500  # SQLite allows some 1,000 parameters in one statement
 # A number with its separators, a word with inner hyphens and apostrophes, or one other visible character.
 _WORD = re.compile(r"\d+(?:[.,:/]\d+)+|\w+(?:[-'’]\w+)*|[^\w\s]")
 _CLITIC = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m)|(?<=^can)not)$", re.IGNORECASE)
-
 _sentences: OrderedDict[str, Sentence] = OrderedDict()
 
 

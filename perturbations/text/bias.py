@@ -39,7 +39,6 @@ _TABLES: dict[Gender, dict[str, str]] = {
 _RELEASED = dict(_TABLES)
 _RELEASED["female"] = {word: new for word, new in _TABLES["female"].items() if word != "male"} | {"female": "male"}
 _RELEASED["male"] = {word: new for word, new in _TABLES["male"].items() if word != "female"} | {"male": "female"}
-
 _PLURAL_VERBS = {"was": "were", "'s": "'re", "’s": "’re", "s": "re"}
 _DOUBLE = re.compile(r"\b(they|them|their|theirs)(?: and| or) \1\b", re.IGNORECASE)  # "he and she", "his or her"
 

@@ -30,8 +30,6 @@ def jpeg(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
 
 
 _DECODES_RGB: int | None = getattr(cv2, "IMREAD_COLOR_RGB", None)  # from OpenCV 4.11 on
-
-
 GROUP = 12  # FFmpeg's default distance of key frames, as in the release
 LARGEST_QUANTISER = 31
 _RISING = {"quantisers": (6, 12, 18, 24, 31)}

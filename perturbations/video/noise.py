@@ -16,7 +16,6 @@ import numpy.typing as npt
 from video_contrast.perturbations.registry import Frame, video_perturbation
 
 Scalar = TypeVar("Scalar", bound=np.generic)
-
 SIGMA = (0.08, 0.12, 0.18, 0.26, 0.38)  # robustness paper, appendix A.1; shares of full scale
 AMOUNT = (0.03, 0.06, 0.09, 0.17, 0.27)  # appendix A.1
 PHOTONS = (250, 100, 50, 30, 15)  # not in the paper, whose text repeats the impulse amounts

@@ -22,7 +22,6 @@ from video_contrast.storage.table_file import read_table_file
 
 __all__ = ["ForeignLog", "is_foreign", "named_by_text", "read_logs"]
 
-
 _SUFFIXES = (".jsonl", ".eval", ".xlsx", ".tsv", ".csv", ".json")
 HARNESSES = "lmms-eval (samples jsonl), VLMEvalKit (xlsx, tsv), MTEB (json), inspect_ai (.eval, .json)"
 

@@ -10,7 +10,6 @@ from video_contrast.question_text import LETTERS
 from video_contrast.reports.foreign_logs.log import ForeignLog, Sample, items_of, video_of
 
 _SUFFIX = re.compile(r"_(score|result)$")
-
 OWN = {"id", "kinds", "candidates"}  # columns of a table that `export` wrote: the id is the row's in its set
 
 

@@ -27,7 +27,6 @@ VIDEO_PIXELS = (128 * 28 * 28, 768 * 28 * 28)
 # What the README of MiniCPM-V passes with a video, whose frames would be cut into slices and numbered as images are.
 MINICPM_VIDEOS = {"max_slice_nums": 1, "use_image_id": False}
 
-
 # "auto" is a video where the processor takes one, images elsewhere; "timed" are images, each after its time.
 FramesAs = Literal["auto", "video", "images", "timed"]
 Turn = dict[str, Any]  # of a conversation, as chat templates take it: its role, and its content (a text or parts)

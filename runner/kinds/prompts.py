@@ -28,8 +28,6 @@ YES_NO = ("yes", "no")
 FORMS = {"yes": ("Yes", " Yes", "yes", " yes", "YES", " YES"), "no": ("No", " No", "no", " no", "NO", " NO")}
 # Where all answers together are less probable than this, the model is saying something else.
 MIN_MASS = 0.01
-
-
 Rotations = Literal["none", "rotate", "latin"]
 OptionTexts = Sequence[Sequence[str]]  # the texts behind letters, a list a question; [] for yes and no
 # Questions, the answers that are asked for, and the texts behind letters -> the log-probability of each answer,

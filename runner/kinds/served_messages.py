@@ -117,7 +117,6 @@ SAID_TOLERANCE = 0.2  # nats a token between generating and reading: different k
 ROUNDING = 1e-3  # above 0, of a log-probability that is 0
 PROBE = "a person walks across a room"
 SAID_TOKENS = 16
-
 Token = tuple[str, float]
 
 

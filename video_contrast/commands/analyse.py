@@ -13,7 +13,6 @@ from video_contrast.storage import open_set
 
 Run = Annotated[Path, "folder that `video-contrast score` wrote"]
 Condition = Annotated[str, "condition of the run"]
-
 PROXIMITY = "video-contrast analyse proximity sets/shapes --run runs/temporal --encoder temporal"
 
 group(

@@ -19,7 +19,7 @@ def write_certificate(certificate: Json, path: Path | None = None) -> Path:
     """Writes what `certify` made; by default into the user's cache, where `score` finds it, named by what it is of."""
     model = certificate["model"]
     name = re.sub(r"[^\w.-]+", "-", f"{model['name']}-{model['revision'][:8]}-{model['dtype']}")
-    target = path or _own_folder() / f"{name}.json"
+    target = path or cache_dir() / "certificates" / f"{name}.json"
     return write_text(target, json.dumps(certificate, sort_keys=True, separators=(",", ":"), allow_nan=False) + "\n")
 
 
@@ -57,7 +57,7 @@ def is_of(certificate: Json, record: RunRecord) -> bool:
 
 def certified_lines(record: RunRecord) -> list[str]:
     """The notes on a run for whose model, kind, options and dtype a certificate is known; [] without one."""
-    for path, certificate in certificates_in(CERTIFICATES, _own_folder()):
+    for path, certificate in certificates_in(CERTIFICATES, cache_dir() / "certificates"):
         if is_of(certificate, record):
             libraries = certificate["versions"]
             versions = ", ".join(f"{n} {libraries[n]}" for n in ("torch", "transformers") if n in libraries)
@@ -72,7 +72,3 @@ def certificates_in(*folders: Path) -> Iterator[tuple[Path, Json]]:
             value = read_json(path)
             if isinstance(value, dict) and value.get("certificate") == VERSION:
                 yield path, value
-
-
-def _own_folder() -> Path:
-    return cache_dir() / "certificates"

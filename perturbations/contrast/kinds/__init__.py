@@ -24,7 +24,6 @@ from video_contrast.perturbations.english.language import unfit
 from video_contrast.seeds import Streams
 
 Rule = Callable[[Sentence, Lexicon], list[Contrast]]
-
 RULES: dict[str, Rule] = {
     "role": role.contrasts,
     "order": order.contrasts,

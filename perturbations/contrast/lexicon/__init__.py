@@ -12,7 +12,6 @@ from video_contrast.perturbations.english.lexicon import both_ways
 
 __all__ = ["Action", "Attribute", "Lexicon", "Place", "Selection", "Swap", "Thing", "load_lexicon"]
 
-
 Names = frozenset[str]
 Match = Literal["noun", "class", "any"]
 _ANY = frozenset("*-")
