@@ -42,7 +42,7 @@ class BlindResult:
     """The scores of one blind model for every item."""
 
     key: ScorerKey  # in an audit's record
-    scorer: str  # what the model is
+    scorer: str  # the model in words
     scores: Scores  # float64[k] for each item, the true candidate first, higher for what looks true
 
 

@@ -32,7 +32,7 @@ class VideoFacts(TypedDict, total=False):
     sha256: str
     frames: int
     seconds: float
-    remarks: list[str]  # what should be known of it, where anything should
+    remarks: list[str]  # facts that a user should know of it, where there are any
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Checked:
     damaged: dict[str, str] = field(default_factory=dict)  # path -> why, of videos with frames that cannot be decoded
     changed: list[str] = field(default_factory=list)  # videos whose sha256 is not the expected one
     short: list[str] = field(default_factory=list)  # "path: what" of clips that begin after their video ends
-    remarks: dict[str, list[str]] = field(default_factory=dict)  # what is no fault and should be known -> paths
+    remarks: dict[str, list[str]] = field(default_factory=dict)  # fact to know, though no fault -> paths
     looked: bool = True  # whether videos were looked for at all
 
     @property

@@ -49,9 +49,9 @@ class DistractorPlace:
     item: int  # number of its row
     name: str  # names its random stream
     true: str  # the true candidate of its item
-    question: str  # which the candidates answer, "" for captions
+    question: str  # "" for captions
     size: int  # audited candidates of its item
-    options: tuple[NewDistractor, ...]  # what may stand there
+    options: tuple[NewDistractor, ...]  # distractors that may stand there
     fixed: bool = False  # it holds its only option, whatever that tells; of others an item may be left out
 
 

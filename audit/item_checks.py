@@ -16,7 +16,7 @@ from video_contrast.rows import MultipleChoiceRow
 from video_contrast.storage.set_folder import Facts
 
 EXAMPLES = 5
-TOKENS = 77  # what CLIP and the models built on it read, begin and end included
+TOKENS = 77  # the limit of CLIP and the models built on it, begin and end included
 _PIECE = re.compile(r"[^\W\d_]+|\d|[^\s\w]+")
 COUNTER = "words, digits and runs of punctuation, and 2 for begin and end: at most what CLIP's tokenizer counts"
 Rows = Sequence[MultipleChoiceRow]

@@ -32,12 +32,12 @@ _RULE_ODDS = 3.0  # of the kinds by rules, which the judge does not rate: about 
 _MOST_ANSWERS = 40  # answers of an item, drawn by how well they fit
 _PART = 2000  # items that exchange their candidates with each other
 # Of a new answer, added up (natural logarithms; chosen by reading new answers of NExT-QA):
-_LEAST = -2.9  # what fits worse is not used
+_LEAST = -2.9  # the least fit of a distractor that is used
 _OTHER_ASKED = -2.3  # its question asks about another verb ("hold", "react"), or noun ("what colour")
 _OTHER_SUBJECT = -3.0  # persons, animals, things, or "there is"
 _UNFIT = -8.0  # "her" where only men are topics of, "it" where no thing is, or whom the question asks about
 _POINTS = -1.5  # it points to somebody or something ("it", "them"), where the true answer does not
-_BESIDE = -1.5  # what people do beside other things ("smile"), where the true answer is of another kind
+_BESIDE = -1.5  # cost of actions beside other things ("smile"), where the true answer is of another kind
 _OTHER_PERSON = -3.0  # speaks of somebody of whom no question about the video speaks
 _OTHER_LENGTH, _OTHER_FORM = -1.6, -3.0  # than the true answer: of the same form, of another one
 _FALSE = -0.7  # it is a false candidate of the other item: these may give themselves away
@@ -84,7 +84,7 @@ class DistractorEdits:
 
     kinds: Sequence[str] = KINDS  # of `KINDS`
     quality: str | float = 0.5  # least probability that a reader finds one of a verb or thing natural and surely false
-    generator: CaptionGenerator | None = None  # what proposes verbs; None: the lexicon
+    generator: CaptionGenerator | None = None  # the proposer of verbs; None: the lexicon
 
 
 @parse_cache()
@@ -278,7 +278,7 @@ def _parsed_question(sentence: Sentence) -> _Question:
         unfit.add("it")
     for gender in ("male", "female"):
         if beings and all(has_class(name, gender) for name in beings):
-            unfit.update(PRONOUNS[gender])  # those of the other one
+            unfit.update(PRONOUNS[gender])  # pronouns of the other gender
     return _Question(group, asks, subject, _content_lemmas(sentence), frozenset(unfit))
 
 

@@ -21,7 +21,7 @@ class AccuracyFacts(TypedDict):
 class ScorerFacts(AccuracyFacts):
     """The accuracy of a blind model."""
 
-    scorer: str  # what the model is
+    scorer: str  # the model in words
 
 
 class AuditFacts(TypedDict):
@@ -89,7 +89,7 @@ class XrayRecord(TypedDict):
     # standard deviations, below 0 for what false candidates have.
     tells: list[Facts]
     blind_wins: list[Facts]  # items that a blind model wins: `id`, `question`, `true`, `next` (its second)
-    tasks: list[Facts] | None  # what the best blind model wins of a `task`: `items`, `chance`, `AccuracyFacts`
+    tasks: list[Facts] | None  # the best blind model on each `task`: `items`, `chance`, `AccuracyFacts`
     # What is won of pairs, the text score of the strongest blind model: `groups`, `same_texts` (groups that ask for all
     # their clips with the same question), `chance`, `name` of the model, `accuracy`, `low` and `high` (corrected for
     # the choice among the models), `solvable`.
@@ -122,8 +122,8 @@ class XrayRecord(TypedDict):
     # pilot `detectable_with_more_items` (on the same videos); without scores `clusters_needed_at_best` and
     # `detectable_at_best` (where the items of a video are unrelated).
     power: Facts
-    source: NotRequired[Facts]  # what was `read`, `guesses`, and `left_out`: reason -> places of rows
-    refined: NotRequired[Facts]  # what was written of it
+    source: NotRequired[Facts]  # files that were `read`, `guesses`, and `left_out`: reason -> places of rows
+    refined: NotRequired[Facts]  # the refined set that was written
 
 
 class ConfigAudit(AuditFacts):

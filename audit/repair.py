@@ -37,7 +37,7 @@ class Change:
     reason: Reason
     place: int | None = None  # of the distractor among the candidates; None where the item is left out
     old: str | None = None  # the distractor; None where the item is left out
-    new: str | None = None  # what stands there instead; None where the item is left out
+    new: str | None = None  # the new text in its place; None where the item is left out
     kind: str | None = None  # of the new distractor
 
 
@@ -45,9 +45,9 @@ class Change:
 class Repair:
     """A repaired split."""
 
-    rows: list[MultipleChoiceRow] = field(default_factory=list)  # those that stay, in their order
+    rows: list[MultipleChoiceRow] = field(default_factory=list)  # the rows that stay, in their order
     changes: list[Change] = field(default_factory=list)  # in the order of the rows
-    counts: dict[str, int] = field(default_factory=dict)  # what was done, by name
+    counts: dict[str, int] = field(default_factory=dict)  # kind of change -> how many
 
 
 def repair(
@@ -103,7 +103,7 @@ def _blind_wins(rows: Sequence[MultipleChoiceRow], staying: Sequence[int], seed:
         hits = np.array([*wins.values()], np.float64)
         low = accuracy_facts(hits, [clusters[at] for at in wins])["low"] if wins else None
         if low is None or low <= chance.mean():
-            continue  # what is won is won by chance
+            continue  # its items are won by chance
         share = 1.0 if not by_form else float((hits - chance).sum() / (hits * (1 - chance)).sum())
         is_drawn = stream(seed, "repair-form", len(items)).random(len(items)) < share
         won |= {staying[at] for at, win in wins.items() if win and is_drawn[at]}

@@ -63,9 +63,9 @@ class BuiltSet:
     tables: dict[str, dict[str, list[Row]]]  # config -> split -> rows (`video_contrast.rows`)
     facts: Facts = field(default_factory=dict)
     files: dict[str, FileWriter] = field(default_factory=dict)  # files beside the tables: path -> what writes it
-    video_root: Path | None = None  # where the videos lie; None: in the set's folder, or not known
-    blocks: "BlockSource | None" = None  # what is built, and written, block by block; there are no tables then
-    review: "list[Card]" = field(default_factory=list)  # what a person may choose from, where that is asked for
+    video_root: Path | None = None  # folder of the videos; None: the set's own, or not known
+    blocks: "BlockSource | None" = None  # a set that is built and written block by block, without `tables`
+    review: "list[Card]" = field(default_factory=list)  # contrasts to choose from, where they are asked for
 
     def warn(self, warnings: Sequence[str]) -> None:
         """Adds warnings to the card."""
@@ -176,7 +176,7 @@ class Builder:
     name: str  # of the set
     summary: str  # one line
     configs: tuple[str, ...]  # that it can build, in order
-    requirements: str  # what must be there before it can build
+    requirements: str  # files and libraries that it needs
     function: Callable[..., BuiltSet]  # takes configs and options, returns the tables
 
     def select(self, configs: Sequence[str] | None) -> list[str]:

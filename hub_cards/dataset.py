@@ -104,7 +104,7 @@ def front_matter(record: SetRecord, folder: SetFolder) -> JsonObject:
     DatasetInfosDict(infos).to_dataset_card_data(card)
     front: JsonObject = card.to_dict()  # type: ignore[no-untyped-call]  # of huggingface_hub
     if configs:
-        configs[0]["default"] = True  # what `load_dataset(REPO)` without a config loads
+        configs[0]["default"] = True  # loaded by `load_dataset(REPO)` without a config
     licence = facts.get("licence_id") or facts.get("licence")
     return front | (licence_fields(licence) if licence else {}) | {"configs": configs}
 

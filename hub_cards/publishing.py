@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 RepoType = Literal["dataset", "space", "model"]
-ANYWHERE = "THIS_REPOSITORY_OR_FOLDER"  # what the card of a set on a disk says in its example
+ANYWHERE = "THIS_REPOSITORY_OR_FOLDER"  # stands in the example of the card of a set on a disk
 COMMIT_FILES = 200  # files a commit, at most
 COMMIT_BYTES = 500_000_000
 Step = Callable[[int, int, int], None]  # files done, files in all, bytes done

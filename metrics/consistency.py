@@ -38,7 +38,7 @@ def consistency(hits: Values, clusters: Values, *, videos: Values = None, interv
     if interval:
         clusters = codes if videos is None else cluster_codes(videos, len(values))[0]
         video_of = np.empty(n_clusters, np.int64)
-        video_of[codes[::-1]] = clusters[::-1]  # that of the first item of each
+        video_of[codes[::-1]] = clusters[::-1]  # the video of the first item of each
         apart = video_of[codes] != clusters
         refuse(apart, lambda i: f"videos: item {i} is of another video than the rest of its contrast cluster")
         result |= interval_keys("consistency", share_interval(all_right, video_of))

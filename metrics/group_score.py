@@ -133,7 +133,7 @@ def _all_first(stack: Floats) -> Floats:
 def _all_beat_all(stack: Floats) -> Floats:
     """The chance that each right score is above all wrong ones of its caption and of its video."""
     right = np.diagonal(stack, axis1=1, axis2=2)
-    lower = np.minimum(right[:, :, None], right[:, None, :])  # what a wrong score must stay below
+    lower = np.minimum(right[:, :, None], right[:, None, :])  # a wrong score must stay below it
     wrong = ~np.eye(stack.shape[1], dtype=bool)
     chances = np.where(((stack > lower) & wrong).any(axis=(1, 2)), 0.0, 1.0)
     tied = (stack == lower) & wrong

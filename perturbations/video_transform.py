@@ -39,7 +39,7 @@ class VideoPerturbation:
     severity: int  # 1 to 5
     seed: int = 0  # any integer
     video_root: str | Path = "."  # the folder that `video_path` is relative to
-    output_dir: str | Path = "perturbed_videos"  # where `map` writes
+    output_dir: str | Path = "perturbed_videos"  # folder of the clips that `map` writes
     quality: Quality = "high"  # "high" or "lossless" h264
     profile: str = "paper"  # "paper", "released" or "monotone"
     scope: str = "clip"  # "clip" (between start and end), or "video": the whole file is perturbed and then cut

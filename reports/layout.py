@@ -17,15 +17,15 @@ Tone = Literal["", "good", "bad", "quiet", "best"]
 class Cell:
     """One cell of a table."""
 
-    text: str  # what it says; a number already formatted
+    text: str  # with numbers already formatted
     value: float | None = None  # the number itself in 0..100, where a bar is to be drawn
     low: float | None = None  # lower end of its 95 % interval
     high: float | None = None  # upper end
-    chance: float | None = None  # where a scorer that knows nothing would be; a tick on the bar
-    human: float | None = None  # where people are; a tick on the bar
+    chance: float | None = None  # value of a scorer that knows nothing; a tick on the bar
+    human: float | None = None  # value of people; a tick on the bar
     tone: Tone = ""  # "good", "bad" or "quiet"
     note: str = ""  # shown small under the text
-    link: str = ""  # where the text leads; a relative path or a web address
+    link: str = ""  # target of the text; a relative path or a web address
 
 
 DASH = Cell("–", tone="quiet")

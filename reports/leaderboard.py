@@ -80,7 +80,7 @@ class KindHits:
 
     kind: str  # of contrast
     hits: Mapping[str, ItemHits]  # by model
-    chance: float  # what a scorer that knows nothing gets
+    chance: float  # accuracy of a scorer that knows nothing
 
 
 Board = dict[str, dict[str, Standing]]  # column -> model -> standing, the best first
@@ -142,7 +142,7 @@ def check_runs(runs: Sequence[str | Path], *, dataset: str | Path | None = None)
     own = {run.path: run for run in load_runs([Path(run) for run in runs], dataset=dataset)}
     lines = []
     for path, run in own.items():
-        set_folder = set_on_disk(run.key.dataset)  # that of a packaged builder in the cache
+        set_folder = set_on_disk(run.key.dataset)  # the set of a packaged builder lies in the cache
         of_set = contradictions(run.folder, run.key.dataset if set_folder is None else set_folder.path)
         lines += [f"{path}: {line}" for line in (*of_set, *contradicted(run))]
     if lines:

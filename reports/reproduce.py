@@ -167,7 +167,7 @@ class NeededRuns:
 
     builder: str  # of the set, which is kept under `sets/<builder>`
     conditions: str  # scored in all parts
-    parts: Sequence[PaperPart]  # what is scored
+    parts: Sequence[PaperPart]  # configs and conditions that are scored
 
 
 def _published(name: str) -> Json:

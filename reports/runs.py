@@ -170,11 +170,11 @@ def differing(figures: Sequence[RunFigure | None]) -> list[str]:
 class SetKey:
     """The items that a run was scored on. Two runs are compared only where config, split and fingerprint are equal."""
 
-    dataset: str = field(compare=False)  # where the run found them; copies of a set in several places are one set
+    dataset: str = field(compare=False)  # their folder for the run; copies of a set in several places are one set
     config: str
     split: str
     fingerprint: str
-    # what tells the set from others of the same config in one report; empty where there are none.
+    # label that tells the set from others of the same config in one report; empty where there are none.
     mark: str = field(default="", compare=False)
 
     @property
@@ -204,7 +204,7 @@ class ConfigRun:
     folder: RunFolder  # the run's folder
     model: str  # a short name, unique in a report
     key: SetKey  # the items
-    layout: Layout  # which table the items are
+    layout: Layout  # of the table
     # The conditions that were scored, the clean one first. Those of a robustness set, which are configs of their own,
     # are conditions of its config `clean`.
     conditions: list[str]
@@ -212,7 +212,7 @@ class ConfigRun:
     gammas: list[Gamma]  # of groups of perturbations, then of single conditions, score by score
     # condition -> item id -> its scores, label, kinds, cluster ...
     choices: dict[str, dict[str, ScoreRow]] = field(default_factory=dict)
-    root: Path | None = None  # where the clips lie, or None
+    root: Path | None = None  # folder of the clips, or None
     # condition -> the config that holds it, where that is another one.
     config_of: dict[str, str] = field(default_factory=dict)
     number: int = 0  # of the model in the report: its colour on every plot
@@ -334,7 +334,7 @@ def load_runs(
             if folder.path.resolve() not in known_paths:
                 known_paths.add(folder.path.resolve())
                 runs += _load(folder, video_root, dataset)
-    for of_set in by_set(runs):  # what was found in several places is taken from one, which is there
+    for of_set in by_set(runs):  # a set that was found in several places is taken from one, which is there
         here = next((run for run in of_set if set_on_disk(run.key.dataset) is not None), of_set[0])
         for run in of_set:
             run.key, run.root = here.key, run.root or here.root

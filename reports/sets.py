@@ -95,7 +95,7 @@ class Space:
 
     clips: Vectors
     captions: Vectors
-    source: str  # what they are, for the reader
+    source: str  # a description for the reader
     perturbed: Vectors | None = None  # the clips under `condition`, or None
     condition: str = ""
 

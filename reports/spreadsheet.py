@@ -5,7 +5,7 @@ import io
 import re
 from collections.abc import Sequence
 
-_FORMULA = re.compile(r"'*(?:[=+@\t\r]|-(?!\d+(\.\d+)?(e[+-]?\d+)?$))")  # what a spreadsheet would take for one
+_FORMULA = re.compile(r"'*(?:[=+@\t\r]|-(?!\d+(\.\d+)?(e[+-]?\d+)?$))")  # text that a spreadsheet would take for one
 
 
 def to_csv(lines: Sequence[Sequence[object]]) -> str:

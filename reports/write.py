@@ -61,9 +61,9 @@ class Page:
     """The frame around the sections of a page."""
 
     title: str  # the heading
-    counts: str  # what the page is about, in a few words
+    counts: str  # the contents of the page in a few words
     finding: str  # the first sentence
-    warnings: Sequence[str] = ()  # what a reader must know before
+    warnings: Sequence[str] = ()  # to read before the figures
     left_out: Sequence[tuple[str, list[str]]] = ()  # reason -> what was left out
     record: Sequence[tuple[str, list[tuple[str, str]]]] = ()  # headings and their entries, at the end
 

@@ -26,12 +26,12 @@ class XraySource:
 
     name: str  # of the set, and of the config where it has several
     splits: dict[str, list[MultipleChoiceRow]]  # split -> rows
-    guesses: list[str] = field(default_factory=list)  # what was taken for what, a sentence each
+    guesses: list[str] = field(default_factory=list)  # which column was read as what, a sentence each
     left_out: dict[str, list[str]] = field(default_factory=dict)  # reason -> places of rows that are no item
-    folder: SetFolder | None = None  # where the set lies, if it is one of ours with a record; its config is `config`
+    folder: SetFolder | None = None  # folder of a set of ours with a record; its config is `config`
     config: str = ""
     table: PlainTable | None = None  # that it was read from, where it was one
-    path: Path = Path()  # of what was read
+    path: Path = Path()  # of the input
     columns: TableColumns = field(default_factory=TableColumns)  # that the user names
 
 

@@ -147,7 +147,7 @@ def feed(
             job, line, future = begun.popleft()
             results = _drain(line, future)
             yield job, results
-            for _ in results:  # what the consumer left, so that the worker can finish
+            for _ in results:  # clips that the consumer left, so that the worker can finish
                 pass
             begin(1)
     finally:

@@ -38,7 +38,7 @@ def load_model(job: Job, device: str, dtype: str) -> Encoder | PairScorer | Text
         if recipe is not None and (wrong := recipe.contradictions(job.source.config)):
             raise VideoContrastError(f"{recipe.family}: {'; '.join(wrong)}; and {error}") from error
         raise
-    if has_changed:  # what is in memory may be of no revision, or of one that nobody has read
+    if has_changed:  # the model in memory may be of no revision, or of one that nobody has read
         raise VideoContrastError(f"the files of {job.source.name} changed while it was loaded; run the command again")
     if not isinstance(model, Encoder | PairScorer | TextScorer):
         raise VideoContrastError(f"the kind {job.kind.name} made a {type(model).__name__}, not a model to score with")

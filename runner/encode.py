@@ -37,7 +37,7 @@ class Encoding:
     keys: Keys
     store: Store
     batch_size: int  # views at a time; four times as many texts
-    counts: RunCounts  # what this process did
+    counts: RunCounts  # of this process
 
     def missing_views(self, clip: Clip) -> tuple[Visual, ...]:
         """The views that a clip is encoded for and the store lacks; the clip's files are looked at for it."""
@@ -169,7 +169,7 @@ class SharedFrame:
     """The place where a frame is found."""
 
     clip: Clip  # an edited clip that shows it
-    source: Clip  # what is decoded: the file as a clip, or the edited clip where the picture is grey or a mixture
+    source: Clip  # the decoded clip: the file as a clip, or the edited clip where the picture is grey or a mixture
     number: int  # of the frame in `source`
     mirrored: bool  # whether left and right are still to be swapped
 

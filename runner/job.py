@@ -59,11 +59,11 @@ class Job:
     dataset: LoadedSet
     conditions: tuple[Condition, ...]
     sampling: Sampling
-    video_root: Path | None  # where `video_path` starts; None for a set of the Hub without videos
+    video_root: Path | None  # folder of `video_path`; None for a set of the Hub without videos
     output: Path
-    store: Path  # where embeddings are kept
+    store: Path  # of embeddings
     options: ScoreOptions  # as the caller gave them
-    request: JsonObject  # what `run.json` records of the call
+    request: JsonObject  # the call as `run.json` records it
     frames: FrameStore | None = None  # holds decoded frames for the other runs of the same call
 
 

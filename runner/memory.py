@@ -30,7 +30,7 @@ class RunCounts:
     # by their names in the record: views, frames of edited clips and texts that went through the model, and how many
     # were found missing ("_planned"); forward passes of encoders
     counters: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(COUNTED, 0)))
-    notes: list[str] = field(default_factory=list)  # what the user should know, each once
+    notes: list[str] = field(default_factory=list)  # for the user, each once
     broken: dict[Clip, str] = field(default_factory=dict)  # clip -> why it could not be read, or is not shown whole
     unseen: set[Clip] = field(default_factory=set)  # edited clips of which the sampling does not show every segment
     frames_seen: dict[Clip, str] = field(default_factory=dict)  # clip -> digest of its frames, unperturbed

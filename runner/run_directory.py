@@ -23,7 +23,7 @@ from video_contrast.storage.run_folder import plain
 from video_contrast.version import __version__
 
 PACKAGES = ("torch", "transformers", "accelerate", "av", "numpy", "pillow", "safetensors", "sentence-transformers")
-NUMERIC = ("torch", "transformers", "sentence-transformers", "av", "pillow")  # those that make a model's numbers
+NUMERIC = ("torch", "transformers", "sentence-transformers", "av", "pillow")  # a model's numbers depend on them
 
 
 def is_of(run: RunFolder, request: JsonObject, files: Mapping[str, list[int]]) -> bool:

@@ -40,10 +40,10 @@ class ScoreRequest:
 
     keys: Keys = field(repr=False, compare=False)  # name results; that of a clip is known once its files are read
     clip: Clip  # whose view it is
-    visual: Visual  # which view
+    visual: Visual  # of the view
     texts: tuple[str, ...]  # an item's candidates, a displaced distractor, or all captions of a retrieval set
     position: int  # the number of the item in its set
-    question: Question | None = None  # what the texts answer, for a model that is asked it
+    question: Question | None = None  # that the texts answer, for a model that is asked it
 
     @cached_property
     def key(self) -> str:

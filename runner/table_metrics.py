@@ -42,7 +42,7 @@ class TableScores:
     """The scores of one table."""
 
     table: PlannedTable
-    places: Sequence[int]  # which of the group's items were scored (their clip could be read)
+    places: Sequence[int]  # of the group's items that were scored (their clip could be read)
     rows: ItemScores = ()  # multiple choice
     replaced_scores: Sequence[float | None] = ()  # multiple choice: of the displaced distractor, an item
     parts_of: Callable[[int], list[dict[str, float]] | None] | None = None  # looks up the raw parts of an item

@@ -136,7 +136,7 @@ class _Need:
     """The frames that one view needs."""
 
     visual: Visual
-    positions: np.ndarray  # which frames of the clip are sampled
+    positions: np.ndarray  # numbers of the clip's sampled frames
     numbers: np.ndarray  # the frame of the file behind each (for a perturbation of pixels: the one that is changed)
     sources: np.ndarray  # frames of the file that must be decoded
 

@@ -25,7 +25,7 @@ from video_contrast.teacher.trainer import two_panels
 
 BASE = "temporal-plain"
 CLIPS, VALIDATION = 1600, 100
-SCENES_A_CLIP = 0.5375  # where reversals are added
+SCENES_A_CLIP = 0.5375  # with added reversals
 CONFIGS = ("counterfactual_mc", "retrieval", "random_mc", "antonym_mc", "verb_mc", "gender_mc", "object_mc", "role_mc")
 # The towers are tiny and their pretraining was short: rates and temperature of their own, not those of CLIP.
 RECIPE: dict[str, object] = {
@@ -100,7 +100,7 @@ def table(seeds: Sequence[ModelNumbers]) -> str:
     return "\n".join(lines) + "\n\n* held-out kinds of contrast: no training negative changed them\n"
 
 
-# what is swapped -> how the kinds of candidates that swap it begin (verb_lm, verb_human ...)
+# swapped part -> beginning of the kinds of candidates that swap it (verb_lm, verb_human ...)
 SWAPS = {"action": ("antonym", "counterfactual", "verb"), "object": ("object",)}
 
 

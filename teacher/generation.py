@@ -211,7 +211,7 @@ class NegativeBlocks(BlockSource):
     chat_of: Callable[[str], Chat | None]  # file of answers below the output -> the chat model, where it is one
     builder: ClassVar[str] = BUILDER
     configs: Sequence[str] = (CONFIG,)
-    _sources: Sequence[tuple[WordEdits | KindContrasts, int]] = ()  # what makes negatives, how many of a caption
+    _sources: Sequence[tuple[WordEdits | KindContrasts, int]] = ()  # makers of negatives, and how many a caption gets
 
     def rows(self, faults: list[VideoContrastError]) -> Iterator[RetrievalRow]:
         """The clips as they are read. `faults`: as of `read_files`. Raises UsageError: no such table."""

@@ -373,7 +373,7 @@ def dry_run(model: AnyPath, dataset: AnyPath, request: TeachOptions, prices: Pri
         readable.append([row for row in of_split if row["id"] not in reasons])
         captions.append(sum(len(row["captions"]) for row in readable[-1]))
         facts |= {f"clips, {name}": len(readable[-1]), f"captions, {name}": captions[-1]}
-    absent = {}  # what `teach` would stop for: a dry run is for planning, so that models may come later
+    absent = {}  # absent models stop `teach`: a dry run is for planning, so that they may come later
     encoder = partial(check_encoder, request.teacher or "lsa")
     for what, check in (("negatives", partial(check_generator, recipe)), ("teacher", encoder)):
         try:

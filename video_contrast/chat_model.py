@@ -105,7 +105,7 @@ BUSY = (429, 503)
 RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
 TokenLog = tuple[str, float | None]  # a token and its log-probability, where it has one; from JSON a list of two
 _LINK = re.compile(r"For more information check: \S+")  # the HTTP client's, on each status of a server
-THOUGHTS = ("reasoning_content", "reasoning")  # where servers put the thoughts that stand before an answer
+THOUGHTS = ("reasoning_content", "reasoning")  # fields in which servers put the thoughts before an answer
 GIVE_UP = 3  # requests in a row that failed in all of their tries
 MessagePart = dict[str, Any]  # {"type": "text", "text": ...}, or an image_url or video_url as {"url": ...}
 Message = dict[str, Any]  # a turn: role, and content (a text, or parts)
@@ -185,14 +185,14 @@ class ChatModel:
     model: str  # the model's name at the endpoint
     endpoint: str | None = None  # base URL (`http://localhost:8000/v1`); None: Hugging Face Inference Providers
     api_key: str | None = None  # sent as the bearer token; the environment's HF token where not given
-    store: AnswerStore = field(default_factory=lambda: AnswerStore(None))  # where answers are kept
+    store: AnswerStore = field(default_factory=lambda: AnswerStore(None))  # of answers
     concurrency: int = 4  # requests in flight at most; 0: as many as its latency bears (`pace`)
     retries: int = 5  # of a failing request; after 1, 2, 4 ... seconds, or as long as the server asks (`Retry-After`)
     timeout: float = 120.0
     parameters: dict[str, Any] = field(default_factory=dict)  # of the client's `chat_completion`: `max_tokens` ...
     cost: Cost = field(default_factory=Cost)
     sleep: Callable[[float], None] = time.sleep
-    read: Callable[[object], Answer] = field(default=lambda output: _answer(output))  # what is kept of a response
+    read: Callable[[object], Answer] = field(default=lambda output: _answer(output))  # keeps a part of a response
     pace: Pace | None = None
 
     def __post_init__(self) -> None:

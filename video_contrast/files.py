@@ -15,7 +15,7 @@ from typing import Any
 
 from video_contrast.errors import VideoContrastError
 
-Json = Any  # what a file or a server sent: who reads it says what is expected of it
+Json = Any  # content of a file or an answer: its reader says what is expected of it
 AnyPath = str | Path
 JsonObject = dict[str, object]  # an object of JSON that is only written, shown or compared as a whole
 _TEMPORARY = re.compile(r"\.(\d+)-[0-9a-f]{12}\.tmp(?:\.[^.]*)?$")  # a name of `atomic_path`, with its process

@@ -100,7 +100,7 @@ class Option:
     type: Any  # its type, without the annotations: a class, a union, a `Literal`
     default: Any  # of that type; `REQUIRED` where it has none
     help: str  # its text
-    flag: Flag = Flag()  # what only the command line knows
+    flag: Flag = Flag()  # known to the command line only
     range: Range | None = None  # of its numbers; None for all
     group: str | None = None  # the parameter of the function that holds its dataclass; None where it is one itself
     positional: bool = False  # whether it is a positional argument
@@ -226,7 +226,7 @@ def with_options(function: Callable[..., Result]) -> Callable[..., Result]:
             raise TypeError(f"{function.__name__}: {error}") from error
         return function(**bind(function, {**given, **values}))
 
-    call.__signature__ = new_signature  # type: ignore[attr-defined]  # what `help` and `inspect` read
+    call.__signature__ = new_signature  # type: ignore[attr-defined]  # read by `help` and `inspect`
     call.__doc__ = _documented(inspect.getdoc(function) or "", [option for option in options if option.group])
     return call
 

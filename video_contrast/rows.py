@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 _KIND = re.compile(r"[a-z][a-z0-9_]*")
 AnyRow = Mapping[str, Any]  # of a table of the user: a column may hold anything until it is checked
-Columns = Mapping[str, Any]  # what `datasets` hands to a transform: column -> its value, or those of a batch
+Columns = Mapping[str, Any]  # argument of a transform of `datasets`: column -> its value, or the values of a batch
 AnyRowType = TypeVar("AnyRowType", bound=AnyRow)
 Layout = Literal["multiple_choice", "pairs", "retrieval"]
 
@@ -32,11 +32,11 @@ class EditRecord(TypedDict):
     """The change that makes a candidate."""
 
     old: str  # the words that were replaced
-    new: str  # what stands in their place
+    new: str  # the words in their place
     start: int  # character span of `new` in the candidate
     end: int
     antonym: bool
-    generator: str  # what proposed it: "table6", "lexicon", "t5-base", "human" ...
+    generator: str  # its maker: "table6", "lexicon", "t5-base", "human" ...
     scores: str  # JSON: what was measured of it
 
 
@@ -80,7 +80,7 @@ class MultipleChoiceRow(ClipColumns):
     """One item: a clip, its candidates, and which of them is true."""
 
     group: NotRequired[str]  # of pairs: rows of one group have the same candidates and cluster, and other labels
-    question: NotRequired[str]  # what the candidates answer; without one they are captions
+    question: NotRequired[str]  # that the candidates answer; without one they are captions
     candidates: list[str]
     label: int
     kinds: list[str]  # one a candidate, of `KINDS` or a name of its own

@@ -77,7 +77,7 @@ class ContrastConfig:
     contrast: Callable[[Sequence[CaptionedClip]], ClipContrasts]  # makes those of a split
     facts: Callable[[], Facts] = dict  # of the generator, read after building (it may only know them then)
     paper: Mapping[str, float] | None = None  # the counts of the contrast-set paper (appendix D), to stand beside ours
-    hint: str = ""  # what to do where no contrast can be built, a sentence
+    hint: str = ""  # advice where no contrast can be built, a sentence
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class ContrastPlan:
     options: ContrastSetOptions
     contrasts: Mapping[str, ContrastConfig]  # config -> how it is made
     missing: Mapping[str, str]  # config -> what must be given before it can be built
-    words: Mapping[Target, WordContrasts]  # what makes contrasts of verbs and things
+    words: Mapping[Target, WordContrasts]  # the makers of contrasts of verbs and things
     ticks: Sequence[Tick] = ()  # contrasts that a person has taken; their configs hold no others
 
 

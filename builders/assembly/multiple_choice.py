@@ -30,7 +30,7 @@ class RandomItem:
     true: str  # the base caption
     distractors: tuple[str, ...]  # captions of other clips, in the order of their slots
     slots: tuple[int, ...]  # candidate i is text `slots[i]`; text 0 is the true one, text k is distractor k - 1
-    contrast_place: int  # which distractor a contrast replaces
+    contrast_place: int  # number of the distractor that a contrast replaces
 
 
 def random_items(

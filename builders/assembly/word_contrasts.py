@@ -124,7 +124,7 @@ class WordContrasts(WordProposals):
 
     options: ContrastSetOptions
     record: Facts = field(default_factory=dict)
-    choice: Choices | None = None  # what was chosen already, beside other blocks
+    choice: Choices | None = None  # contrasts that were chosen already, beside other blocks
     _candidates: dict[str, list[tuple[int, Edit]]] = field(default_factory=dict)
 
     def contrast_clips(self, clips: Sequence[CaptionedClip]) -> ClipContrasts:
@@ -209,7 +209,7 @@ class WordEdits(WordProposals):
 
     same_place: bool = False  # only edits of that verb (thing) of a caption which has most
     reason_of: dict[str, str] = field(default_factory=dict)  # caption -> why it has no edit, of the last call
-    rejected_edits: list[RejectedEdit] = field(default_factory=list)  # what a model proposed, of the last call
+    rejected_edits: list[RejectedEdit] = field(default_factory=list)  # of the last call, of a model
 
     def __call__(self, attempts: Sequence[Attempt]) -> tuple[list[list[Edit]], Counter[str]]:
         """The edits of each caption, and counts: of captions by outcome, and ("candidates:") of what rules rejected."""

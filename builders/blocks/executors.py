@@ -163,9 +163,9 @@ def _run_rank(executor: PipelineExecutor, logs: str, rank: int) -> None:
 
     logger.enable("datatrove")
     executor.logging_dir = get_datafolder(logs)  # file systems with threads (s3fs) refuse to work in a forked process
-    with contextlib.redirect_stderr(io.StringIO()):  # what is said stands in the log of the task
+    with contextlib.redirect_stderr(io.StringIO()):  # messages stand in the log of the task
         try:
-            executor._run_for_rank(rank, 1)  # what executors call: `run` would start processes of its own
+            executor._run_for_rank(rank, 1)  # the method that executors call: `run` would start processes of its own
         except Exception:
             os._exit(1)  # the note says why
 

@@ -99,7 +99,7 @@ class EditKind:
     name: str  # of the kind, and of its config
     make: Make  # makes a group, or raises `LeftOut` with the reason why these clips do not suit
     clips: int  # how many clips a group is made of
-    negatives: str  # what its false captions say, for the card
+    negatives: str  # how its false captions differ, for the card
     same_video: bool = False  # whether two spans of one video are joined before clips of different videos
 
 

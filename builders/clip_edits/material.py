@@ -165,8 +165,8 @@ class Member:
     """An edited clip of a group."""
 
     segments: tuple[Segment, ...]  # its recipe
-    caption: str  # what is true of it alone
-    edit: str  # what was edited, for the truth record
+    caption: str  # true of it alone
+    edit: str  # the edit in words, for the truth record
     claim: str  # the words of the caption that are false of the group's other clips
 
 

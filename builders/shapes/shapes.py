@@ -32,7 +32,7 @@ from video_contrast.seeds import stream
 class SceneClip:
     """A scene with its place in the set."""
 
-    scene: world.Scene  # what the clip shows
+    scene: world.Scene  # shown in the clip
     seed: int  # of the set
     split: str  # "train", "validation" or "test"
     number: int  # of the scene in its split

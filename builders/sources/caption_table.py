@@ -71,7 +71,7 @@ class PlacedRow(NamedTuple):
         return self.text(self.usual(None, ("clip", "video_id", "id")), "a column clip, video_id or id")
 
 
-Faults = list[VideoContrastError] | None  # what is wrong with files that are passed over; None: no file is
+Faults = list[VideoContrastError] | None  # faults of files that are passed over; None: no file is
 
 
 def read_table(
@@ -168,7 +168,7 @@ def seconds(value: Json, name: str, place: str) -> float | None:
 
 SPLITS = ("train", "validation", "test")  # that a column `split` may hold, where the user does not name it
 DEFAULT = "test"  # split of rows without any
-NO_COLUMN = "none"  # what a user gives to have the column `split` ignored
+NO_COLUMN = "none"  # the name by which a user has the column `split` ignored
 Part = TypeVar("Part")
 # Columns that are taken where none is named, the first that a table has.
 VIDEO = ("video", "video_path", "video_file", "file", "filename", "file_name", "video_name", "video_id")

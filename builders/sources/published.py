@@ -56,7 +56,7 @@ class Release:
 
     builder: str  # its name
     fetch: str  # the command that fetches the annotations, from the set's own place
-    needs: str  # which files of it the builder reads
+    needs: str  # files of it that the builder reads
     options: Mapping[str, str]  # option of the builder -> its help
     inside: str = ""  # the folder of the release, below `--folder` or it, in which the files lie
     splits: Mapping[str, str] = field(default_factory=dict)  # split -> what the release calls it
@@ -64,7 +64,7 @@ class Release:
     tables: Mapping[str, Json] = field(default_factory=dict)  # names of its files, tasks and prompts, for its reader
     paper: Mapping[str, int] = field(default_factory=dict)  # config -> items of the paper; where none is known, absent
     prompt: str | None = None  # with which the authors ask, word for word
-    about: str = ""  # what is said of its size where no count of the items is published
+    about: str = ""  # a remark on its size where no count of the items is published
     former: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # an older release -> its own counts
 
     def of_counts(self, config: str, items: int) -> tuple[str, str | None]:
@@ -91,7 +91,7 @@ def release(builder: str) -> Release:
 class Choice:
     """The choice that an item offers: a question, its options and the right one."""
 
-    question: str  # what the options answer; "" where they are captions
+    question: str  # "" where the options are captions
     options: Sequence[str]  # in the released order
     key: int  # the number of the right one
     prompt: str | None = None  # how the release asks it (`runner.kinds.base.Question`); None: as this package does

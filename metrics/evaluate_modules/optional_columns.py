@@ -20,10 +20,10 @@ class OptionalColumns:
     optional ones it has is decided by the first call, and is open again after `compute`.
     """
 
-    columns: ClassVar[Columns]  # those that are needed
+    columns: ClassVar[Columns]  # needed columns
     optional: ClassVar[Columns] = {"clusters": "string"}
     citation: ClassVar[str]  # one line; the card has its BibTeX
-    measure: ClassVar[Callable[..., Figures]]  # what computes: needed columns by place, the others and options by name
+    measure: ClassVar[Callable[..., Figures]]  # function of needed columns by place, others and options by name
     _present: tuple[str, ...] | None = None
 
     def _info(self) -> Any:  # of `evaluate`, whose classes have no types

@@ -45,7 +45,7 @@ class CaptionCounts:
     tables: dict[str, dict[str, int]] = field(default_factory=lambda: {name: {} for name in TABLES})
     videos: int = 0  # how many were counted
     captions: int = 0
-    sources: tuple[str, ...] = ()  # what was counted, for the record
+    sources: tuple[str, ...] = ()  # counted corpora, for the record
 
     def get(self, table: str, *key: str) -> int:
         """The count of a key; 0 where it was not seen."""

@@ -22,9 +22,9 @@ class Edit:
     old: str  # the words that were replaced and what stands in their place
     new: str
     start: int  # character offset of `new` in `text`
-    generator: str  # what proposed it, e.g. "table6", "cast", "lexicon", "t5-base"
+    generator: str  # its maker, e.g. "table6", "cast", "lexicon", "t5-base"
     antonym: bool = False  # whether `new` is a WordNet antonym of `old`
-    scores: Mapping[str, float] = field(default_factory=dict)  # what was measured of it, by name
+    scores: Mapping[str, float] = field(default_factory=dict)  # measurements of it, by name
     # further replacements that follow from the first (pronouns, later ids), as (old, new) in reading order.
     following_replacements: tuple[tuple[str, str], ...] = ()
 

@@ -35,7 +35,7 @@ class UnitFacts(NamedTuple):
     """The facts that lexicon and counts hold of a verb unit, wherever it stands."""
 
     verb: str
-    forms: frozenset[str]  # those of the verb that a parser may read as a noun
+    forms: frozenset[str]  # forms of the verb that a parser may read as a noun
     actions: tuple[Action, ...]
     groups: frozenset[str]
     features: Mapping[str, float]  # for the judge; nothing of what the lexicon lacks

@@ -63,8 +63,8 @@ class ProposedContrasts:
     kind: Target  # as asked
     quality: str | float
     seed: int
-    record: dict[str, object] = field(default_factory=dict)  # what the result depends on, JSON-able
-    # what a model proposed and was not taken; the lexicon's are not kept.
+    record: dict[str, object] = field(default_factory=dict)  # options and counts on which the result depends, JSON-able
+    # edits of a model that were not taken; those of the lexicon are not kept.
     rejected: list[RejectedEdit] = field(default_factory=list)
 
 
@@ -221,7 +221,7 @@ def _propose(
     replacements: Replacements | None, *, name: str,
 ) -> None:  # fmt: skip
     unfit_of = {n: reason for n, reading in enumerate(clip.readings) if (reason := unfit(reading.caption))}
-    least_wanted = least if replacements is None else 0.0  # what a model proposes is kept with its probability
+    least_wanted = least if replacements is None else 0.0  # proposals of a model are kept with their probability
     clip_proposals = ClipProposals(clip, replacements, least=least_wanted, generator=name, unfit=unfit_of)
     if len(unfit_of) < len(clip.readings):  # else nothing stays: a caption of 100 kB would take minutes
         (propose_verbs if all_proposals.kind == "verb" else propose_objects)(clip_proposals, evidence, judge)

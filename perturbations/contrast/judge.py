@@ -50,7 +50,7 @@ class Judge:
 
     weights: Mapping[str, tuple[float, float]]
     votes: int = 0  # of the user, by which it was trained further
-    good_votes: int = 0  # of which say that a contrast is natural and surely false
+    good_votes: int = 0  # votes that a contrast is natural and surely false
 
     def probability(self, features: Mapping[str, float]) -> float:
         """The probability, 0..1."""

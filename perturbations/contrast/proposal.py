@@ -19,7 +19,7 @@ GENERATOR = "lexicon"
 OTHER_FORM = "another form or part of speech"
 Slot = VerbSlot | ThingSlot
 Features = Mapping[str, float]
-Replacements = Mapping[MaskedSpan, Sequence[str]]  # what a model proposes for each span
+Replacements = Mapping[MaskedSpan, Sequence[str]]  # span -> proposals of a model
 Choice = TypeVar("Choice")
 # Reasons that hold of most candidates everywhere: any other one tells more.
 _DULL = frozenset((
@@ -119,11 +119,11 @@ class Proposal(Contrast):
     """A contrast of a verb or a thing of one caption."""
 
     clip: str  # id of the clip
-    index: int  # which of its captions
+    index: int  # of the caption among the clip's
     caption: str  # as it is
-    features: Features = field(default_factory=dict)  # what the judge reads
+    features: Features = field(default_factory=dict)  # read by the judge
     probability: float = 0.0  # that a reader finds it natural and surely false
-    generator: str = GENERATOR  # what proposed it: "lexicon", or the name of a model
+    generator: str = GENERATOR  # "lexicon", or the name of a model
 
     @property
     def antonym(self) -> bool:
@@ -157,7 +157,7 @@ class ClipProposals:
     def __init__(
         self,
         clip: ClipReading,  # whose captions are edited
-        replacements: Replacements | None = None,  # what a model proposes for each span; None: the lexicon proposes
+        replacements: Replacements | None = None,  # span -> proposals of a model; None: the lexicon proposes
         *,
         least: float = 0.0,  # the probability from which on edits are wanted
         generator: str = GENERATOR,  # name of what proposes

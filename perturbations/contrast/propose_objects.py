@@ -29,7 +29,7 @@ _JITTER = 0.8
 # What a noun that is written for a thing, in its place or in another, is worth beside the counts.
 _WORTH_HERE, _WORTH_ELSEWHERE = 2.0, 0.5
 _NOUNS = 60  # nouns a thing that are looked at
-_MOST_CHOICES = 12  # of which are judged
+_MOST_CHOICES = 12  # candidates a thing that are judged
 _COMMON = 8  # videos that name a noun which the lexicon's class alone proposes
 _MIN_VIDEOS = 2  # videos that say a noun in this frame
 _WIDE = words_of("wide_noun")

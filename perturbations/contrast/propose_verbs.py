@@ -26,7 +26,7 @@ from video_contrast.perturbations.english.lexicon import words_of
 from video_contrast.seeds import Streams
 
 _MOST_CHOICES = 30  # proposals a verb that are judged
-_MOST_SWAPS = 26  # of which are written swaps
+_MOST_SWAPS = 26  # written swaps among these
 _UNITS = 30  # other units a verb that are looked at
 _MIN_VIDEOS = 5  # videos that a unit of the counts needs, if the lexicon does not have it
 # Prepositions behind which anything may have been done.
@@ -35,7 +35,7 @@ _TELLS = words_of("topic")  # verbs that "about" may follow
 # Results of which a thing has one: nobody peels what is chopped.
 _PIECES = frozenset({"broken", "cut", "mashed", "melted", "peeled"})
 _COMPANY = ("people", "animal")
-_COOKED_IN = frozenset({"appliance", "cookware", "tableware"})  # where few other things are done than the caption's
+_COOKED_IN = frozenset({"appliance", "cookware", "tableware"})  # things in which hardly anything else can be done
 _JOINS = frozenset({"and", "then", ",", "."})  # between two clauses
 _WAYS = words_of("says_which_way")  # as an adverb, or behind "to"
 _streams = Streams()

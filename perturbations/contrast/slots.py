@@ -69,7 +69,7 @@ class VerbSlot(NamedTuple):
     start: int  # characters of the unit
     end: int
     order: bool  # whether it tells somebody what to do
-    tails: tuple[Tail, ...]  # what else hangs on the verb
+    tails: tuple[Tail, ...]  # prepositional phrases that hang on the verb
     adverbs: tuple[str, ...]  # adverbs that hang on the verb
     # why it cannot be replaced; None where it can. Written swaps replace a "light verb" too.
     rejection_reason: str | None

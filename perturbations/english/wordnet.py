@@ -19,7 +19,7 @@ class Sense:
     """One sense."""
 
     offset: int  # its place in the data file; the name of the sense
-    words: tuple[str, ...]  # those that share it
+    words: tuple[str, ...]  # words that share it
 
 
 class WordNet:

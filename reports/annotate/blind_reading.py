@@ -67,7 +67,7 @@ class PairSource:
 class Pair:
     """An original and an edited caption, of one source or of several that made the same."""
 
-    original: str  # what readers see
+    original: str  # shown to readers
     edited: str
     clip: str  # id of the video
     sources: list[str] = field(default_factory=list)  # names of the sources

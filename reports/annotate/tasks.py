@@ -31,7 +31,7 @@ _PAGE = ("html.jinja", "css", "js")  # the files of the page
 class Vote:
     """One answer of one person to one item."""
 
-    task: PageTask  # which page it comes from
+    task: PageTask  # of its page
     item: str  # id of the row
     annotator: str  # name of the person
     # judge: number of the chosen candidate, or "not clear"; write: the new sentence. A returned answer repeats
@@ -143,7 +143,7 @@ class Task:
     options: tuple[str, ...] = ()  # judge: the candidates in the order shown; write: empty
     shown: tuple[int, ...] = ()  # the candidates' numbers in that order
     phrase: tuple[int, int] = (0, 0)  # write: the verb phrase, as (start, end) in the true caption
-    note: str = ""  # what a reviewer said who sent it back
+    note: str = ""  # from a reviewer who sent it back
     former: int | str | None = None  # the person's former answer, if it was sent back
 
     @property

@@ -34,7 +34,7 @@ class Export:
     folder: Path  # of a built set
     output: Path  # folder of the files
     dataset: str | None = None  # lmms-eval, mteb: the set's name on the Hub, in the place of its folder
-    video_root: Path | None = None  # where the clips lie; where the set says by default
+    video_root: Path | None = None  # folder of the clips; by default the one that the set names
     write_videos: bool = False  # write the clips beside the files, cut to their spans
 
     def tables(self, layouts: Sequence[Layout]) -> tuple[str, AnyTables]:

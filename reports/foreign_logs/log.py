@@ -28,10 +28,10 @@ class Sample:
     """The entry of an item in a log, once an epoch."""
 
     item: str  # its id
-    value: float  # what it contributes to the figure
+    value: float  # its contribution to the figure
     place: str  # file and row, for messages
     video: str | None  # its source video; None where the log does not name it
-    answer: object = None  # what the model chose; a letter is the number of a candidate
+    answer: object = None  # the model's choice; a letter is the number of a candidate
     reply: object = None  # the answer as the model gave it, where the log holds it
     key: object = None  # the letter of the right one, where the log holds it
     asked: object = None  # the question and its options, where the log holds them
@@ -43,7 +43,7 @@ class Sample:
 class LogItem:
     """An item of a log."""
 
-    value: float  # what it contributed, mostly 0..1; the mean of its epochs
+    value: float  # its contribution, mostly 0..1; the mean of its epochs
     video: str | None = None  # its source video; None where the log does not name it
     choice: int | None = None  # number of the chosen candidate in the first epoch, where the log says it
     reread: float | None = None  # 1 where our reading of the answer finds the key, else 0; where the log holds both
@@ -58,13 +58,13 @@ class ForeignLog:
     harness: str  # who wrote it
     model: str  # the model's name, as far as the log or its path says it
     task: str  # the benchmark
-    metric: str  # which figure the items contribute to
+    metric: str  # the figure to which the items contribute
     items: Mapping[str, LogItem]  # by id; empty where the log holds no samples
     failed: int = 0  # samples without an answer, counted as wrong
     mean: float | None = None  # the figure that the harness itself reports; None where it does not
     standard_error: float | None = None  # its own; None where it reports none
     asked_whole: bool = False  # whether what items were asked is the whole prompt
-    notes: tuple[str, ...] = ()  # what a reader must know
+    notes: tuple[str, ...] = ()  # for a reader of the figure
 
     @cached_property
     def hits(self) -> dict[str, float]:

@@ -23,7 +23,7 @@ from video_contrast.storage.run_figures import ACCURACY, MAIN, Score
 from video_contrast.storage.run_file_fields import SimilarityMatrix
 
 Results = Sequence[StageResult]  # of `compare`
-UPSTREAM = ("frames", "pixels", "prompt", "model", "joining", "scores")  # what scores depend on
+UPSTREAM = ("frames", "pixels", "prompt", "model", "joining", "scores")  # stages on which scores depend
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Share:
     """The change of a figure when a stage is exchanged."""
 
     figure: str  # "accuracy", "t2v_R@1" or "v2t_R@1"
-    stage: str  # what was exchanged; those among which the change cannot be divided stand with "+" between them
+    stage: str  # the exchanged one; stages among which the change cannot be divided stand with "+" between them
     change: float  # of the figure, 0..1 (second less first)
     of: float  # the whole difference
 

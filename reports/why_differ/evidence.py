@@ -29,8 +29,8 @@ CERTIFICATE = "certificate"  # the key by which a certificate is known: its vers
 class ItemEvidence:
     """The evidence of an item."""
 
-    label: int | None = None  # which candidate is true; None where that is not known
-    hit: float | None = None  # what it contributes to the figure, 0..1; None in retrieval
+    label: int | None = None  # number of the true candidate; None where that is not known
+    hit: float | None = None  # its contribution to the figure, 0..1; None in retrieval
     choice: int | None = None  # the candidate that was chosen, where one was
     scores: tuple[float, ...] = ()  # one a candidate; () of logs and in retrieval
     parts: tuple[Mapping[str, float], ...] = ()  # raw parts of the scores, one dict a candidate

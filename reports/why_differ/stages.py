@@ -42,7 +42,7 @@ class StageResult:
     stage: str  # its name
     state: State  # "equal", "differs", "follows" (from another stage) or "unknown" (one side does not record it)
     says: str  # one line
-    numbers: dict[str, Json] = field(default_factory=dict)  # what it stands on
+    numbers: dict[str, Json] = field(default_factory=dict)  # evidence for it
     measured: bool = False  # whether it was seen in what came out, and not in a setting or an input
 
     def __str__(self) -> str:

@@ -307,7 +307,7 @@ def _longest(probe: Probe, texts: Sequence[str]) -> Outcome | None:
             return None
         says = "another last word of a caption changes nothing, unlike the one before: is the last one cut?"
         return Outcome("ends", *probe.unmoved(says, may_be_small=True), probe.numbers(change))
-    if len(longest) <= max(map(len, probe.captions)):  # those that were tried are as long
+    if len(longest) <= max(map(len, probe.captions)):  # the tried captions are as long
         return None
     change = _word_shows(probe, longest, short)
     if change > probe.noise or probe.model.truncated_texts([longest]):
@@ -388,7 +388,7 @@ def _gain(probe: Probe, rows: np.ndarray) -> np.ndarray:
     return np.array([above_mean[row, row] - np.nanmean(np.delete(above_mean[row], row)) for row in range(n)])
 
 
-HEIGHT, WIDTH = 240, 320  # what is shown of each golden clip: its middle
+HEIGHT, WIDTH = 240, 320  # the part of each golden clip that is shown: its middle
 CLOSE, FAR = 0.1, 0.15  # differences, in standard deviations of the pixels: of backends that resize, of other pictures
 OTHER_MEAN = "another mean or std"
 ALIKE = 0.99  # a correlation from which on a change explains the pixels

@@ -35,7 +35,7 @@ class Probe:
     counts: RunCounts = field(default_factory=RunCounts)
     # Place of a clip -> where a model is asked about all candidates at once: these, and what else decides the prompt.
     items: dict[int, tuple[Sequence[str], dict[str, Any]]] = field(default_factory=dict)
-    scores_of: dict[tuple[object, ...], np.ndarray] = field(default_factory=dict)  # what the model said of them
+    scores_of: dict[tuple[object, ...], np.ndarray] = field(default_factory=dict)  # the model's answers
 
     def scores(
         self, clips: Sequence[ClipFrames], captions: Sequence[str], *, position: int = 0, again: bool = False

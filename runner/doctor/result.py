@@ -23,7 +23,7 @@ class Outcome:
     check: str  # a name of `CHECKS`
     state: State  # "fail" stops a run; "doubt" marks it; "fact" is for the report and no error
     says: str  # one line
-    # what it stands on; infinite ones, which JSON has not, are left to the words.
+    # numbers behind it; infinite ones, which JSON has not, are left to the words.
     numbers: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -40,11 +40,11 @@ class SelfTest:
 
     verdicts: tuple[Outcome, ...] = ()  # one a check
     items: int = 0  # how many items it stands on
-    seconds: float = 0.0  # what it took
-    # what the model is given for the first item (prompt, token counts, times, pixel shapes).
+    seconds: float = 0.0  # of the whole test
+    # input of the model for the first item (prompt, token counts, times, pixel shapes).
     rendered: JsonObject = field(default_factory=dict)
     exempt: str = ""  # why a model is not tested; "" where it was
-    # what the model was given and returned for each item (`runner.evidence`).
+    # inputs and outputs of the model for each item (`runner.evidence`).
     traces: list[JsonObject] = field(default_factory=list)
 
     def of(self, state: State) -> list[Outcome]:

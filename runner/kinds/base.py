@@ -50,7 +50,7 @@ class ScoreResult:
 
     scores: np.ndarray  # float64[k], higher is better
     parts: list[dict[str, float]] | None = None  # raw numbers of each caption, of which another norm can be made
-    counts: Mapping[str, int] = field(default_factory=dict)  # what the call cost and met; the record holds the sums
+    counts: Mapping[str, int] = field(default_factory=dict)  # costs and events of the call; the record holds the sums
     frame_numbers: tuple[int, ...] = ()  # frames of the file that were looked at; filled in by the engine
 
 
@@ -187,7 +187,7 @@ class LabelledItem:
     id: str  # of the item
     cluster: str  # its source video
     candidates: Sequence[str]  # under the condition, without the question
-    label: int  # which of them is true
+    label: int  # number of the true one
     kinds: Sequence[str]  # of the candidates
     answers: bool = False  # whether they answer a question
 
@@ -234,10 +234,10 @@ class Kind:
     """A registered kind."""
 
     name: str  # its name, for `--kind`
-    family: Family  # what `load` returns
+    family: Family  # of the model that `load` returns
     load: Loader  # makes the model; called after the source is known to be there
     summary: str
-    requirements: str = "nothing"  # what must be installed or reachable
+    requirements: str = "nothing"  # packages, files or servers that it needs
     architectures: tuple[str, ...] = ()  # class names of `config.architectures[0]` that it takes
     model_types: tuple[str, ...] = ()  # names of `config.model_type` that it takes
     names: tuple[str, ...] = ()  # model names that are not checkpoints ("random"), or schemes ("https://")
@@ -288,7 +288,7 @@ def kind(name: str, *, family: Family, summary: str, **facts: Any) -> Callable[[
 class ModelSource:
     """The place of a model, before anything heavy is imported."""
 
-    name: str  # what the user gave (Hub id, folder, name of a baseline or packaged checkpoint)
+    name: str  # as the user gave it (Hub id, folder, name of a baseline or packaged checkpoint)
     # its folder on this machine; None for a baseline, a served model or a precomputed file's absence.
     path: Path | None = None
     config: Mapping[str, Json] = field(default_factory=dict)  # its config.json, {} where there is none

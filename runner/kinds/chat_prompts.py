@@ -18,7 +18,7 @@ from video_contrast.untyped import Processor, Tokenizer, TorchModel
 
 SWITCH = "enable_thinking"  # the name that templates give it
 THINK, END_OF_THINKING = "<think>", "</think>"
-AFTER_THINKING = "\n\n"  # what templates put between the block and the answer
+AFTER_THINKING = "\n\n"  # stands between the block and the answer in templates
 # Checkpoints of Qwen2-VL and Qwen2.5-VL hold the limits of images (pixels, smallest and largest) for videos, too: the
 # frames of a video are kept to others by qwen-vl-utils, before the processor sees them.
 QWEN_VIDEOS = "Qwen2VLVideoProcessor"

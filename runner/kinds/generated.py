@@ -29,7 +29,7 @@ from video_contrast.untyped import Processor, Tensor, Tokenizer, TorchModel
 from video_contrast.video import write_video
 
 SIDE = 448  # pixels, where the config names no size
-MEDIA = ("<image>", "<video>", "<|image|>", "<|video|>")  # where frames go
+MEDIA = ("<image>", "<video>", "<|image|>", "<|video|>")  # marks in whose place frames go
 ALTERNATIVES = 20  # of a token that are kept, beside the answers that were asked for
 # Classes by which a repository's code is loaded, those that generate first; AutoModelForMultimodalLM is the library's.
 LOADERS = ("AutoModelForImageTextToText", "AutoModelForVision2Seq", "AutoModelForCausalLM", "AutoModel")

@@ -154,7 +154,7 @@ class _Traits:
 
     keeps_logits: bool  # whether its forward pass can be asked for the logits of some tokens alone
     positioning: str | None  # the module that computes positions in time and space; None where the model has none
-    position_inputs: tuple[str, ...]  # what that takes
+    position_inputs: tuple[str, ...]  # arguments of that module
     remembering: tuple[str, ...]  # the modules that keep the offset of the last video, also for a prompt without one
 
 
@@ -287,7 +287,7 @@ class GenerativeScorer(AskedScorer):
         self.chat = ChatPrompts(model, processor, thinking=self.options.thinking, size_of=size_of)
         self.tokenizer = self.chat.tokenizer
         self.sharing = "on" if self.options.share_prefix else "off: asked for"  # or why not, for some clips at least
-        self.counters: Counter[str] = Counter()  # what this process's scoring cost so far
+        self.counters: Counter[str] = Counter()  # costs of this process's scoring so far
         self.together = self.options.scoring == "letter"
         self.batch_size = ENDINGS_AT_ONCE
         self.first_prompt = ""  # the first prompt

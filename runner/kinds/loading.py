@@ -19,7 +19,7 @@ from video_contrast.runner.kinds.base import ClipFrames, DualEncoder, LoadOption
 from video_contrast.runner.locate import merged
 from video_contrast.untyped import Processor, Tensor, Tokenizer, TorchModel
 
-Arrays = dict[str, np.ndarray]  # what a processor makes of one clip, by the name under which the model takes it
+Arrays = dict[str, np.ndarray]  # a processor's output for one clip, by the names under which the model takes it
 Tensors = dict[str, Tensor]  # inputs of a model, by name
 # Trained on lower-cased captions, padded to one length without an attention mask: padding is part of the text.
 SIGLIP = ("siglip", "siglip2")
@@ -323,7 +323,7 @@ def count_longer(tokenizer: Tokenizer, texts: Sequence[str], limit: int) -> int:
     return sum(len(ids) > limit for block in blocks for ids in tokenizer(block, verbose=False)["input_ids"])
 
 
-LISTED = "all_tied_weights_keys"  # where a model of transformers 5 keeps the names of its tied weights
+LISTED = "all_tied_weights_keys"  # the attribute of a model of transformers 5 with the names of its tied weights
 
 
 class _LeftOut:
@@ -349,7 +349,7 @@ def older_code() -> Iterator[None]:
     original = PreTrainedModel.get_expanded_tied_weights_keys
 
     def expanded_with_sources(model: TorchModel, *args: bool, **options: bool) -> dict[str, str]:
-        if isinstance(model._tied_weights_keys, list | tuple):  # what they are tied to: the input embeddings
+        if isinstance(model._tied_weights_keys, list | tuple):  # tied to the input embeddings
             embeddings = getattr(model.get_input_embeddings(), "weight", None)
             source = next((name for name, weight in model.named_parameters() if weight is embeddings), None)
             model._tied_weights_keys = {name: source for name in model._tied_weights_keys if source not in (None, name)}

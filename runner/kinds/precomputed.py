@@ -42,7 +42,7 @@ class Precomputed(TextScorer):
         entries = (self.whole, *_conditions(self.whole).values())
         if not all(isinstance(entry, dict) for entry in entries):
             raise UsageError(f"{folder / MANIFEST} must hold an object of names, and one a condition in 'conditions'")
-        for entry in entries:  # what is nearly a key would be left unread, and change the numbers in silence
+        for entry in entries:  # a name that is nearly a key would be left unread, and change the numbers in silence
             for key in entry:
                 if key not in KEYS and get_close_matches(key, KEYS, n=1, cutoff=0.8):
                     raise unknown_name(f"key of {folder / MANIFEST}", key, KEYS)

@@ -160,7 +160,7 @@ def likelihood_scores(
     return ScoreResult(np.array(scores, np.float64), parts, {"unparseable": list(logs).count(None)})
 
 
-CLAMPED = -9999.0  # what vLLM returns for minus infinity
+CLAMPED = -9999.0  # minus infinity as vLLM returns it
 NOT_SAID = -100.0  # nats, of what a plain answer does not say
 LEAST_REST = float(np.finfo(np.float32).eps)  # of the probability that no listed alternative has
 _SPACES = re.compile(r"[\s▁ĠĊ]+")  # as tokenizers write them, too

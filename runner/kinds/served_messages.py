@@ -61,7 +61,7 @@ class SentClip:
     """A clip as it is sent."""
 
     parts: Sequence[MessagePart] = ()  # of a message; [] where nothing is shown (the blind control)
-    body: Mapping[str, object] = field(default_factory=dict)  # what stands in the request beside the messages
+    body: Mapping[str, object] = field(default_factory=dict)  # the request beside the messages
 
     @classmethod
     def of(cls, clip: ClipFrames | None, frames_as: FramesAs = "images") -> "SentClip":
@@ -261,7 +261,7 @@ def read_prompt_tokens(output: Json) -> Answer:
         usage = getattr(output, "usage", None)
         of_prompt = getattr(usage, "prompt_tokens", None) or 0
         counts_answer = len(tokens) == of_prompt + (getattr(usage, "completion_tokens", None) or 0)
-        return {"tokens": tokens[:of_prompt] if counts_answer else tokens}  # what is generated may repeat the caption
+        return {"tokens": tokens[:of_prompt] if counts_answer else tokens}  # generated text may repeat the caption
     raise VideoContrastError(
         "the server does not return the log-probabilities of its prompt, which --scoring loglik needs; give "
         "--logprobs-by echo or prompt_logprobs, whichever it knows, or --scoring yesno or letter"

@@ -60,7 +60,7 @@ class Command:
             function(**bind(function, values | ({"options": extra} if extra else {}), self.name))
 
         signature = inspect.Signature([_parameter(option, panels) for option in options])
-        call.__signature__ = signature  # type: ignore[attr-defined]  # what cyclopts reads
+        call.__signature__ = signature  # type: ignore[attr-defined]  # read by cyclopts
         return call
 
 

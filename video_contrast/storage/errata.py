@@ -38,7 +38,7 @@ class Erratum:
     id: str  # of the item
     reason: str  # "won blind", "repeats", "same as true", "key wrong", or what makes the row no item
     old: str | None = None  # the distractor; None where the row is left out
-    new: str | None = None  # what stands there instead; None where the row is left out
+    new: str | None = None  # the new text in its place; None where the row is left out
     kind: str | None = None  # of the new distractor
 
 

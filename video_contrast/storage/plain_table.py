@@ -42,7 +42,7 @@ class Candidates(NamedTuple):
     """The candidates of a row as the table has them."""
 
     texts: list[str]
-    names: list[str]  # what a label may call each, apart from its text, its letter and its place
+    names: list[str]  # names by which a label may call each, apart from its text, its letter and its place
     true: int | None = None  # the one that is marked as true
 
     def without_letters(self) -> Candidates:
@@ -289,7 +289,7 @@ class PlainTable:
     """Valid rows of a foreign table."""
 
     splits: dict[str, list[MultipleChoiceRow]] = field(default_factory=dict)  # split -> its rows, complete
-    guesses: list[str] = field(default_factory=list)  # which column was taken for what, a sentence each
+    guesses: list[str] = field(default_factory=list)  # which column was read as what, a sentence each
     left_out: dict[str, list[str]] = field(default_factory=dict)  # reason -> places of rows that are no item
     has_kinds: bool = False  # whether the table says of each candidate what kind it is
     has_videos: bool = True  # whether a column says of which source video a row is

@@ -61,7 +61,7 @@ class SimilarityMatrix:
     relevant: Sequence[int]  # m rows: that of each caption's own clip
     frames: Sequence[Sequence[int]] = ()  # numbers of the frames that were seen, a list a clip; () if none were decoded
     all_values: npt.NDArray[np.floating] | None = None  # float32[n, m]; None where they were not kept
-    best: BestMatches | None = None  # what was kept instead
+    best: BestMatches | None = None  # kept instead
 
     @property
     def values(self) -> npt.NDArray[np.floating]:
@@ -121,7 +121,7 @@ class RunRecord(TypedDict):
     # dataset, split, configs, fingerprints (config -> digest of its rows), items; of a set with questions, by config,
     # how these were used, and the prompts with which they were asked.
     set: Json
-    sampling: Json  # which frames the model saw: the fields of `runner.views.Sampling`
+    sampling: Json  # of frames: the fields of `runner.views.Sampling`
     embeddings: dict[str, str]  # store, space; empty where a model has none
     # name -> "group", and the fields of `Visual` and `Text` of `runner.conditions` under "visual" and "text".
     conditions: dict[str, Json]
@@ -129,7 +129,7 @@ class RunRecord(TypedDict):
     seed: int
     device: str
     dtype: str
-    perturb_on: NotRequired[str]  # where frames were perturbed: "cpu", or the "device" of the model
+    perturb_on: NotRequired[str]  # place of perturbing: "cpu", or the "device" of the model
     processes: int
     versions: dict[str, str]
     missing: dict[str, str]  # video path -> why it could not be read
@@ -139,9 +139,9 @@ class RunRecord(TypedDict):
     n_unseen: NotRequired[int]  # edited clips of which the sampling does not show every segment
     edited_clips: NotRequired[dict[str, str]]  # how their frames were chosen, and in which size they were shown
     damaged: NotRequired[dict[str, str]]  # video path -> what is wrong with it, where it was scored all the same
-    remarks: NotRequired[dict[str, list[str]]]  # what should be known of files that were decoded -> video paths
+    remarks: NotRequired[dict[str, list[str]]]  # fact that a reader should know of decoded files -> video paths
     counters: dict[str, int]
     notes: list[str]
     self_test: NotRequired[Json]  # of `runner.doctor.result.SelfTest`
-    input: NotRequired[JsonObject]  # what the model was given for one item: prompt, tokens, times, pixel shapes
+    input: NotRequired[JsonObject]  # input of the model for one item: prompt, tokens, times, pixel shapes
     seconds: float

@@ -96,7 +96,7 @@ class SetFolder:
     """
 
     path: Path  # the folder
-    columns: TableColumns | None = None  # which column is what, of tables made elsewhere, where the user says so
+    columns: TableColumns | None = None  # roles of columns that the user names, of tables made elsewhere
 
     @classmethod
     def open(cls, path: str | Path, columns: TableColumns | None = None) -> SetFolder:

@@ -57,7 +57,7 @@ class ColumnRoles:
     first: int | None = None  # number of the first of numbered columns of candidates, 0 or 1; None of others
     # "id", "video", "span" (of both times: "1.5-3", or a list of two) ... -> the column that holds it, None without one
     column: dict[str, str | None] = field(default_factory=dict)
-    guesses: list[str] = field(default_factory=list)  # what was taken for what, a sentence each
+    guesses: list[str] = field(default_factory=list)  # which column was read as what, a sentence each
 
 
 def column_roles(rows: Sequence[TableRow], where: str, named: TableColumns | None) -> ColumnRoles:

@@ -35,8 +35,8 @@ class TableFile:
     path: Address  # the file
     # its rows as they are read, once, with values as the format gives them, and the number of the line, or from 0.
     numbered: Numbered
-    unit: Literal["line", "row"] = "row"  # what is counted
-    notes: list[str] = field(default_factory=list)  # what was guessed of the format, a sentence each
+    unit: Literal["line", "row"] = "row"  # counted in messages
+    notes: list[str] = field(default_factory=list)  # guesses at the format, a sentence each
 
     @cached_property
     def rows(self) -> dict[int, TableRow]:

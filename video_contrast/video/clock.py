@@ -44,7 +44,7 @@ class VideoIndex:
     width: int  # of the stored picture, in pixels
     height: int  # of the stored picture, in pixels
     seekable: bool = True  # whether packets have the same times after a seek (not those of a program stream)
-    damage: str = ""  # what is wrong with the file as a whole (it stops in the middle); "" where nothing is
+    damage: str = ""  # fault of the file as a whole (it stops in the middle); "" where it has none
     remarks: tuple[str, ...] = ()  # a sentence each: which of its pictures is read, what it cannot tell
 
     @property

@@ -23,7 +23,7 @@ FORMATS = (
 )  # fmt: skip
 _OF_THREAD = threading.local()
 logging.getLogger("libav").addHandler(logging.NullHandler())  # Python prints what reaches no handler
-_LOST = "edit unit sync lost"  # what MXF calls no error: frames are left out
+_LOST = "edit unit sync lost"  # message of MXF for frames that are left out; not marked as an error
 
 
 class BrokenVideo(VideoContrastError):

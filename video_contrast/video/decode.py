@@ -223,7 +223,7 @@ def _forward(
         if frame is None:
             continue
         counter.decoded += 1
-        for absent in range(coming, number):  # what follows it in its group refers to other pictures than it should
+        for absent in range(coming, number):  # frames behind it in its group refer to other pictures than they should
             faults.setdefault(index.key_of(absent), _lost(index, absent))
         coming = max(coming, number + 1)
         while n_done < len(indices) and number >= indices[n_done]:
@@ -247,7 +247,7 @@ def _frames(
     """(number, frame, what is wrong) in order of display; an error of the decoder comes without a frame."""
     import av
 
-    new_errors("")  # what opening the file brought: its beginning is decoded again
+    new_errors("")  # errors of opening the file: its beginning is decoded again
     order = number = 0
     try:
         for packet in packets:

@@ -45,12 +45,12 @@ class Packets:
     height: int  # of the stored picture, in pixels
     reached: float  # seconds that any stream reaches
     promised: float  # seconds that the container says it has; 0 where it does not
-    fault: str  # what is wrong with the file; empty where nothing is
+    fault: str  # of the file; empty where it has none
     by_time: bool  # whether the packets' times are those of display
     has_durations: bool  # whether it says how long each frame is shown, so that no gap in its times is a loss
     seekable: bool  # whether packets have the same times after a seek
     expected: int  # how many frames should come out
-    remarks: tuple[str, ...]  # what should be known of the file
+    remarks: tuple[str, ...]  # for a reader of the file
 
 
 def packets_of(path: str) -> Packets:
@@ -174,7 +174,7 @@ def made_before(path: str, stamp: int) -> tuple[set[int], str]:
                     if frame.pts is not None:
                         handed_out.add(frame.pts)
             except (av.error.FFmpegError, ValueError) as error:
-                if begun:  # what comes before the first key frame of the stream cannot be decoded
+                if begun:  # packets before the first key frame of the stream cannot be decoded
                     fault = fault or f"near its beginning: {reason(error)}"
     return handed_out, fault
 
@@ -300,7 +300,7 @@ def _blocks(handle: BinaryIO, size: int) -> Ending:
         elif kind == b",":
             handle.seek(8, os.SEEK_CUR)
             handle.seek(_colours(handle.read(1)) + 1, os.SEEK_CUR)
-        else:  # what no reader knows, and where FFmpeg stops
+        else:  # a box that no reader knows, and at which FFmpeg stops
             break
         while (block := handle.read(1)) and block[0]:
             handle.seek(block[0], os.SEEK_CUR)

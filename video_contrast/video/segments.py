@@ -84,7 +84,7 @@ class Clip:
     video_path: str  # the file, relative to the video root, POSIX; the first one of an edited clip
     start: float | None = None  # seconds from the beginning of the file; None is the beginning
     end: float | None = None  # seconds from the beginning of the file; None is the end
-    segments: tuple[Segment, ...] = ()  # what an edited clip is put together from; () for a span of one file
+    segments: tuple[Segment, ...] = ()  # parts of an edited clip; () for a span of one file
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Clip:

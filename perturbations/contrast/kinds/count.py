@@ -51,7 +51,7 @@ class Quantity:
 
     first: int  # the words that tell it, up to the noun's adjectives; equal where nothing does ("men")
     last: int
-    noun: int  # what is counted
+    noun: int  # the counted thing
     head: int  # the noun that verbs agree with ("group")
     value: str  # "one", "two" ... "six", or `SEVERAL`
 

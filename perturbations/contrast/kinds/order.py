@@ -162,7 +162,7 @@ def _exchanged(sentence: Sentence, first: _Action, second: _Action) -> Contrast 
     names = words[first.verb].lemma, words[second.verb].lemma
     mine, others = (words[action.verb : action.end] for action in (first, second))
     named_in_both = {word.lemma for word in mine if word.is_noun} & {word.lemma for word in others if word.is_noun}
-    pronoun = any(word.tag == "PRP" or word.text == "its" for word in (*mine, *others))  # of what the other names
+    pronoun = any(word.tag == "PRP" or word.text == "its" for word in (*mine, *others))  # of a noun of the other action
     if names[0] == names[1] or named_in_both or pronoun:
         return None
     one, other = _clause_text(sentence, first, tags[1]), _clause_text(sentence, second, tags[0])

@@ -24,10 +24,10 @@ class Swap(NamedTuple):
 
     unit: str  # verb with particle or preposition
     phrase: str = ""  # an object that comes with it ("a horse" of "ride a horse"), or ""
-    preposition: str = ""  # what stands behind the object instead of the caption's preposition; else ""
-    place: str = ""  # what stands behind that preposition ("the pan" of "add _ to !the pan"); "" what the caption has
+    preposition: str = ""  # replaces the caption's preposition behind the object; else ""
+    place: str = ""  # phrase behind that preposition ("the pan" of "add _ to !the pan"); "" leaves the caption's
     keeps: bool = False  # whether the caption's preposition and what stands behind it stay
-    match: Match = "any"  # what of the object the row names: the noun, its class, or anything
+    match: Match = "any"  # how the row names the object: by noun, by class, or any
     of_other_unit: bool = False  # whether the row is of another unit, near to the one that is replaced
     is_exchange: bool = False  # whether either of the two may replace the other
     behind: frozenset[str] = frozenset()  # of an exchange: prepositions before which both may stand

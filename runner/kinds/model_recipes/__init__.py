@@ -24,7 +24,7 @@ from video_contrast.video import Policy, Rounding
 class Line(NamedTuple):
     """One line of a recipe."""
 
-    value: str | int  # what is done, in words or as a number
+    value: str | int  # the setting in words or as a number
     source: str  # where it was read
     config: str  # the place in `config.json` ("text_config.max_position_embeddings") that must hold the same value; ""
 
@@ -81,7 +81,7 @@ class Recipe:
     model_types: tuple[str, ...]  # names of `config.model_type`
     # the kind whose models are a folder of sentence-transformers, whatever the model inside; "" for others.
     saved_as: str
-    lines: Mapping[str, Line]  # what -> how, with the source
+    lines: Mapping[str, Line]  # setting -> value, with the source
     reads_times: bool | None  # whether the times of frames reach the model; None where it is unknown
     parity: str  # the test that holds our scores against the card's own lines of code; "" for an untested recipe
     owner: OwnerFrames | None = None  # None where it is not known, or stands in the checkpoint's config
