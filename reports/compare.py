@@ -286,7 +286,14 @@ def log_metrics(logs: Logs) -> dict[str, LogMetrics]:
     for log in logs:
         numbers: Numbers = {"harness": log.harness, "notes": list(log.notes)}
         if log.hits:
-            numbers |= {"n": len(log.hits), **_interval_numbers(log)}
+            values, clusters = np.array(list(log.hits.values())), list(log.clusters.values()) or None
+            interval_of = share_interval if values.min() >= 0 and values.max() <= 1 else cluster_bootstrap
+            interval, key = interval_of(values, clusters), ACCURACY.key
+            numbers |= {"n": len(log.hits), key: interval.estimate, "n_clusters": interval.n_clusters}
+            numbers |= interval_keys(key, interval)
+            if clusters is not None and len(set(clusters)) < len(values):
+                alone = interval_of(values, None)
+                numbers |= {INDEPENDENT.key: alone.estimate, **interval_keys(INDEPENDENT.key, alone)}
         else:
             numbers[ACCURACY.key] = log.mean
         if log.reread:
@@ -324,17 +331,6 @@ def best_logs(logs: Logs) -> dict[FigureKey, str]:
         tasks.setdefault(log.task, {})[log.model] = hits
     best = {task: best_of(of) for task, of in tasks.items() if all(len(hits.names) for hits in of.values())}
     return {FigureKey(task, CLEAN, ACCURACY): model for task, model in best.items() if model is not None}
-
-
-def _interval_numbers(log: ForeignLog) -> Numbers:
-    values, clusters = np.array(list(log.hits.values())), list(log.clusters.values()) or None
-    interval_of = share_interval if values.min() >= 0 and values.max() <= 1 else cluster_bootstrap
-    interval, key = interval_of(values, clusters), ACCURACY.key
-    numbers = {key: interval.estimate, "n_clusters": interval.n_clusters, **interval_keys(key, interval)}
-    if clusters is not None and len(set(clusters)) < len(values):
-        alone = interval_of(values, None)
-        numbers |= {INDEPENDENT.key: alone.estimate, **interval_keys(INDEPENDENT.key, alone)}
-    return numbers
 
 
 def notes_of(tables: Mapping[str, LogMetrics]) -> list[str]:

@@ -19,7 +19,7 @@ from video_contrast.runner.evidence import item_digests, run_evidence
 from video_contrast.runner.job import Job, RunResult, estimate_of, identity, model_facts, read_result
 from video_contrast.runner.kinds.base import Encoder
 from video_contrast.runner.memory import enough_memory
-from video_contrast.runner.plan import Plan, PlannedTable, make_plan
+from video_contrast.runner.plan import PlannedTable, make_plan
 from video_contrast.runner.price import price_of
 from video_contrast.runner.process_share import Run
 from video_contrast.runner.processes import Processes
@@ -67,8 +67,10 @@ def execute(job: Job, *, in_memory: bool) -> RunResult:
         choice = job.options.perturb_on
         perturb_on = device if choice == "device" or (choice == "auto" and device.startswith("cuda")) else None
         run = Run(job, processes, model, plan, device, dtype, video_root, perturb_on=perturb_on, began=began)
-        if processes.first and job.options.progress:
-            say_estimate(job, plan)
+        if processes.first and job.options.progress and (estimate := estimate_of(job, plan)):
+            amounts = [f"{value:,g} {name.replace('_', ' ')}" for name, value in estimate.items() if name != "price"]
+            price = f", price {estimate['price']:.2f}" if "price" in estimate else ""
+            note(f"about {', '.join(amounts)}{price} (stored answers cost nothing)")
         run.self_test = self_test(run)
         with _local_store(run):
             scorer = run.encode_or_score()
@@ -89,14 +91,6 @@ def _local_store(run: Run) -> Iterator[None]:
         yield
     if run.processes.first:
         root.rmdir()
-
-
-def say_estimate(job: Job, plan: Plan) -> None:
-    """Says what asking a server will cost, before it is asked."""
-    if estimate := estimate_of(job, plan):
-        amounts = [f"{value:,g} {name.replace('_', ' ')}" for name, value in estimate.items() if name != "price"]
-        price = f", price {estimate['price']:.2f}" if "price" in estimate else ""
-        note(f"about {', '.join(amounts)}{price} (stored answers cost nothing)")
 
 
 def measure_and_write(run: Run, scorer: TableScorer) -> None:

@@ -158,7 +158,13 @@ def make_plan(dataset: LoadedSet, conditions: Sequence[Condition], folder: RunFo
                 errors[condition.text] = error
                 skip_reasons[condition.name] = str(error)
     tables = [table for table in tables if table.condition.name not in skip_reasons]
-    return Plan(tables, _views(tables), _unique_texts(tables), skip_reasons)
+    texts = [of_tables.used for of_tables in {id(table.texts): table.texts for table in tables}.values()]
+    groups = dict.fromkeys(table.group for table in tables if table.condition.text.name is None)
+    distractors_of = (filter(None, each(group.items.column("replaced"))) for group in groups)
+    texts += [np.array(distractors, STRINGS) for distractors in map(list, distractors_of) if distractors]
+    unique = texts[0] if len(texts) == 1 else np.unique(np.concatenate([np.empty(0, STRINGS), *texts]))
+    unique_texts = Strings(unique, np.lexsort((unique, np.strings.str_len(unique))).astype(np.int32))
+    return Plan(tables, _views(tables), unique_texts, skip_reasons)
 
 
 def _views(tables: Sequence[PlannedTable]) -> Views:
@@ -180,15 +186,6 @@ def _views(tables: Sequence[PlannedTable]) -> Views:
     return Views(clips, codes, list(number_of), places)
 
 
-def _unique_texts(tables: Sequence[PlannedTable]) -> Strings:
-    texts = [of_tables.used for of_tables in {id(table.texts): table.texts for table in tables}.values()]
-    groups = dict.fromkeys(table.group for table in tables if table.condition.text.name is None)
-    distractors_of = (filter(None, each(group.items.column("replaced"))) for group in groups)
-    texts += [np.array(distractors, STRINGS) for distractors in map(list, distractors_of) if distractors]
-    unique = texts[0] if len(texts) == 1 else np.unique(np.concatenate([np.empty(0, STRINGS), *texts]))
-    return Strings(unique, np.lexsort((unique, np.strings.str_len(unique))).astype(np.int32))
-
-
 def _texts(group: Group, condition: Condition, folder: RunFolder | None, fingerprint: str) -> Texts:
     plain, text = group.items.texts, condition.text
     if text.name is None or text.stored:
@@ -197,20 +194,17 @@ def _texts(group: Group, condition: Condition, folder: RunFolder | None, fingerp
     version = f"{spec.version} by group" if group.items[0].group else spec.version
     key = seeds.digest(fingerprint, len(plain), text.name, version, text.profile, text.seed).hex()[:32]
     stored_texts = folder.read_texts(group.config, text.name, key) if folder else None
-    texts = _perturbed(group, plain, text) if stored_texts is None else Texts.of(stored_texts)
-    if stored_texts is None and folder:
-        folder.write_texts(group.config, text.name, key, list(texts))
-    return group.joined(texts)
-
-
-def _perturbed(group: Group, plain: Texts, text: Text) -> Texts:
+    if stored_texts is not None:
+        return group.joined(Texts.of(stored_texts))
     flat = [caption for own in plain for caption in own]
     ids = [item.drawn_by for item, own in zip(group.items, plain, strict=True) for _ in own]
     places = [place for own in plain for place in range(len(own))]
-    assert text.name is not None
     after = perturb_captions(flat, text.name, ids=ids, caption_indices=places, seed=text.seed, profile=text.profile)
     rest = iter(after)
-    return Texts.of(tuple(islice(rest, len(own))) for own in plain)
+    texts = Texts.of(tuple(islice(rest, len(own))) for own in plain)
+    if folder:
+        folder.write_texts(group.config, text.name, key, list(texts))
+    return group.joined(texts)
 
 
 def share_changed(table: PlannedTable) -> float | None:

@@ -122,8 +122,10 @@ class Pairs(nn.Module):
         return self.video_head(self.video_tower(inputs) if inputs.ndim == 5 else inputs)
 
     def texts(self, inputs: Mapping[str, torch.Tensor] | torch.Tensor) -> torch.Tensor:
-        """float[M, D] of tokens, or of the output of the text tower."""
-        return self.text_head(inputs if isinstance(inputs, torch.Tensor) else self.text_tower(inputs))
+        """float[M, D] of tokens, or of the output of the text tower: of length 1, but for a prompted X-CLIP."""
+        features = inputs if isinstance(inputs, torch.Tensor) else self.text_tower(inputs)
+        texts = self._project("text", features).float()
+        return texts if self.prompted else functional.normalize(texts, dim=-1)
 
     def video_tower(self, pixels: torch.Tensor) -> torch.Tensor:
         """float[B, S, H] of float[B, T, 3, H, W]: a row a frame; a prompted X-CLIP's mean patches stand behind."""
@@ -161,11 +163,6 @@ class Pairs(nn.Module):
         if self.xclip:
             return self.model.text_model(**tokens)[1]
         return self._before("text", lambda: self.model.get_text_features(**tokens))
-
-    def text_head(self, features: torch.Tensor) -> torch.Tensor:
-        """float[M, D] of what the tower gave: of length 1, but for a prompted X-CLIP."""
-        texts = self._project("text", features).float()
-        return texts if self.prompted else functional.normalize(texts, dim=-1)
 
     def join(self, videos: torch.Tensor, texts: torch.Tensor) -> torch.Tensor:
         """Cosines float32[B, M] of each clip with the same captions float[M, D], or with its own float[B, M, D]."""

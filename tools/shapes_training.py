@@ -91,17 +91,13 @@ def batches(recipe: ShapesRecipe, seed: int, frames: int) -> Iterator[tuple[np.n
             names, phrase = bool(rng.random() < 0.4), int(rng.integers(2))
             captions.append(write(caption_claim, names=names, phrase=phrase))
             if recipe.hard:
+                # The antonym first, then one a kind in turn.
                 by_kind = negatives(scene, caption_claim, rng, phrase=phrase, names=names)
-                hard.append(_hard(by_kind, rng, recipe.hard))
+                kinds = [kind for kind in by_kind if kind != "antonym"]
+                shuffled = [(n, by_kind[kind]) for n in range(recipe.hard) for kind in rng.permutation(kinds)]
+                texts = [*by_kind["antonym"], *(texts[n] for n, texts in shuffled if n < len(texts))]
+                hard.append((texts + [""] * recipe.hard)[: recipe.hard])
         yield np.stack([render(scene)[where] for scene in shown]), captions, hard
-
-
-def _hard(by_kind: dict[str, list[str]], rng: np.random.Generator, count: int) -> list[str]:
-    """`count` of the negatives: the antonym first, then one a kind in turn; "" where there are too few."""
-    kinds = [kind for kind in by_kind if kind != "antonym"]
-    shuffled = [(n, by_kind[kind]) for n in range(count) for kind in rng.permutation(kinds)]
-    texts = [*by_kind["antonym"], *(texts[n] for n, texts in shuffled if n < len(texts))]
-    return (texts + [""] * count)[:count]
 
 
 def vocabulary(seed: int = SEED) -> Tokenizer:
@@ -292,15 +288,6 @@ def _places(shown: list[Scene], times: np.ndarray) -> tuple[torch.Tensor, torch.
     return torch.from_numpy(where), torch.from_numpy(known)
 
 
-def _start(words: Tokenizer, seed: int, stored: Path) -> TorchModel:
-    if not stored.exists():
-        with atomic_path(stored) as temporary:
-            torch.save(warm_up(words, seed).state_dict(), temporary)
-    model = shapes_models.clip(words, seed)
-    model.load_state_dict(torch.load(stored, weights_only=True))
-    return model
-
-
 def main() -> None:
     """The command line of the script."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -317,7 +304,13 @@ def main() -> None:
             if name == "temporal":
                 model = taught(arguments.output / "temporal-plain", work / name, seed=arguments.seed)
             else:
-                model = train(name, _start(words, arguments.seed, work / "start.pt"), words, seed=arguments.seed)
+                start = work / "start.pt"
+                if not start.exists():
+                    with atomic_path(start) as temporary_start:
+                        torch.save(warm_up(words, arguments.seed).state_dict(), temporary_start)
+                model = shapes_models.clip(words, arguments.seed)
+                model.load_state_dict(torch.load(start, weights_only=True))
+                model = train(name, model, words, seed=arguments.seed)
             shapes_models.save(model, words, arguments.output / name)
             print(f"written to {arguments.output / name}", flush=True)
 

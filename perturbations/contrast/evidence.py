@@ -62,6 +62,12 @@ def _totals(index: Mapping[str, Mapping[str, int]]) -> Counter[str]:
     return Counter({part: sum(videos_of.values()) for part, videos_of in index.items()})
 
 
+def _cosine(a: Mapping[Any, float], b: Mapping[Any, float]) -> float:
+    if len(b) < len(a):
+        a, b = b, a
+    return sum(weight * b[name] for name, weight in a.items() if name in b)
+
+
 def largest(values: np.ndarray, count: int) -> list[int]:
     """The places of the largest values, the largest first, and the first of equals before the others."""
     least = np.partition(values, -count)[-count] if count < len(values) else -np.inf
@@ -89,17 +95,23 @@ class Evidence:
         self.behind_total = _totals(self.nouns_behind)
         self._sizes = {name: sum(counts.tables[name].values()) + 1 for name in ("object", "subject", "place")}
         self.facts = lru_cache(_CACHED)(self._find_facts)
-        self.result_of: Callable[..., Any] = lru_cache(_MOST_RESULTS)(self._compute_result)
+        self.result_of: Callable[..., Any] = lru_cache(_MOST_RESULTS)(
+            lambda function, *key: function(self, *key)  # sets repeat their verbs and things
+        )
         self._classmates = lru_cache(_CACHED)(self._find_classmates)
         self.classmates = lru_cache(_CACHED)(self._find_peers)
         self.choice = lru_cache(_CACHED)(VerbChoice)  # one object for equal ones: there are many
         self.opposites = lru_cache(_CACHED)(self.lexicon.opposites)
-        self.alike_in_use = lru_cache(_CACHED)(self._alike_in_use)
+        # cosine of what people are filmed doing to two things, rarer actions weighing more: 0..1
+        self.alike_in_use = lru_cache(_CACHED)(lambda a, b: _cosine(self._vector_of_uses(a), self._vector_of_uses(b)))
         self._vector_of_uses = lru_cache(_MOST_RESULTS)(self._find_vector_of_uses)
-        self.similarity = lru_cache(_CACHED)(self._similarity)
+        # cosine of what two nouns stand with, 0..1: whether one can take the other's place
+        self.similarity = lru_cache(_CACHED)(lambda a, b: _cosine(self._contexts.get(a, {}), self._contexts.get(b, {})))
         self.fits = lru_cache(_CACHED)(self.lexicon.fits)
         self.excludes = lru_cache(_CACHED)(self.lexicon.excludes)
-        self._doers = lru_cache(_CACHED)(self._find_doers)
+        self._doers = lru_cache(_CACHED)(  # of the lexicon's actions (`Action.subject`), that admit a subject
+            lambda subject: frozenset(doer for doer in self._subjects if self.lexicon.admits(doer, subject))
+        )
         self._takers = lru_cache(_CACHED)(self._find_takers)
         self.units_for = lru_cache(_CACHED)(self._find_units)
         self.groups = lru_cache(_CACHED)(self.groups)  # type: ignore[method-assign]
@@ -107,13 +119,11 @@ class Evidence:
         self.takes = lru_cache(_CACHED)(self.takes)  # type: ignore[method-assign]
         self.lift = lru_cache(_CACHED)(self._lift)
         self._verb_row = lru_cache(_ROWS)(self._find_verb_row)
+        self._verb_places = {verb: n for n, verb in enumerate(["", *filter(None, counts.tables["verb"])])}
+        self._verb_totals = np.array([counts.get("verb", verb) if verb else 0 for verb in self._verb_places], float)
         self._videos = max(counts.get("noun", ""), 1)
         self._size = log(sum(counts.tables["words1"].values()) + 1)
         self._log = lru_cache(_CACHED)(self._find_log)
-
-    def _compute_result(self, function: Callable[..., Any], *key: object) -> Any:
-        """`function(self, *key)`; `result_of` keeps the latest results, since sets repeat their verbs and things."""
-        return function(self, *key)
 
     def _find_facts(self, unit: str) -> UnitFacts:
         verb, actions = verb_word(unit), self.lexicon.actions(unit)
@@ -222,10 +232,6 @@ class Evidence:
             always.setdefault(action.unit, self.choice(action.unit, action.frame))
         return always, [action for action in actions if action.object.exceptions]
 
-    def _find_doers(self, subject: str) -> frozenset[Selection]:
-        """The doers of the lexicon's actions (`Action.subject`) that admit a subject."""
-        return frozenset(selection for selection in self._subjects if self.lexicon.admits(selection, subject))
-
     @cached_property
     def _subjects(self) -> frozenset[Selection]:
         return frozenset(action.subject for actions in self._by_object.values() for action in actions)
@@ -309,13 +315,6 @@ class Evidence:
             row[places] += weight * weights
         return row
 
-    def _alike_in_use(self, first: str, other: str) -> float:
-        """Cosine of what people are filmed doing to two things, rarer actions weighing more: 0..1."""
-        a, b = self._vector_of_uses(first), self._vector_of_uses(other)
-        if len(b) < len(a):
-            a, b = b, a
-        return sum(weight * b[name] for name, weight in a.items() if name in b)
-
     def _find_vector_of_uses(self, noun: str) -> dict[tuple[str, str], float]:
         weights = {name: self._rarity[name] for name in sorted(self._names_of_uses(noun))}  # sums are in this order
         length = sum(weight * weight for weight in weights.values()) ** 0.5
@@ -365,14 +364,6 @@ class Evidence:
         return np.log((observed + _PRIOR) / (self._verb_totals * share + _PRIOR))
 
     @cached_property
-    def _verb_places(self) -> dict[str, int]:
-        return {verb: n for n, verb in enumerate(["", *(verb for verb in self.counts.tables["verb"] if verb)])}
-
-    @cached_property
-    def _verb_totals(self) -> np.ndarray:
-        return np.array([self.counts.get("verb", verb) if verb else 0 for verb in self._verb_places], dtype=float)
-
-    @cached_property
     def _beside(self) -> dict[str, dict[str, dict[str, int]]]:
         """Table -> noun or verb -> the verbs that captions of the same videos say."""
         beside = {name: _indexed(self.counts.tables[name], 1) for name in ("topic", "verbs")}
@@ -401,13 +392,6 @@ class Evidence:
             length = sum(weight * weight for weight in vector.values()) ** 0.5
             vectors[noun] = {name: weight / length for name, weight in vector.items()} if length else {}
         return vectors
-
-    def _similarity(self, first: str, other: str) -> float:
-        """Cosine of what two nouns stand with, 0..1: whether one can take the other's place."""
-        a, b = self._contexts.get(first, {}), self._contexts.get(other, {})
-        if len(b) < len(a):
-            a, b = b, a
-        return sum(weight * b[name] for name, weight in a.items() if name in b)
 
     def surprise(self, table: str, videos: int, of_first: int, of_other: int) -> float:
         """Log of how much oftener two things stand together than by chance, smoothed, over 3.

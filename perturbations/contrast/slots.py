@@ -494,8 +494,13 @@ def _thing_slot(
     elif first in by_subject:
         relation, unit = "subject", by_subject[first].unit
     elif words[first].dep == "pobj":
-        preposition = words[words[first].head].text
-        behind, holder = _whole_preposition(sentence, words[first].head)
+        at = words[first].head
+        preposition = behind = words[at].text
+        holder = words[at].head
+        if behind == "of" and words[holder].text in _BEFORE_OF:  # "out of", "in front of"
+            behind, holder = f"{words[holder].text} of", words[holder].head
+            if words[holder].dep == "prep":
+                behind, holder = f"{words[holder].text} {behind}", words[holder].head
         if holder in verbs:
             unit, subject = f"{verbs[holder].verb} {behind}", verbs[holder].subject
     return ThingSlot(
@@ -514,17 +519,6 @@ def _thing_slot(
         end=word.end,
         rejection_reason=_thing_rejection(sentence, place, key, in_lexicon=bool(things), does=place in by_subject),
     )
-
-
-def _whole_preposition(sentence: Sentence, at: int) -> tuple[str, int]:
-    """All words of a preposition that ends at a place, "in front of" or "out of", and the place of what it hangs on."""
-    words, holder = sentence.words, sentence.words[at].head
-    behind = words[at].text
-    if behind == "of" and words[holder].text in _BEFORE_OF:
-        behind, holder = f"{words[holder].text} of", words[holder].head
-        if words[holder].dep == "prep":
-            behind, holder = f"{words[holder].text} {behind}", words[holder].head
-    return behind, holder
 
 
 def introduction(sentence: Sentence, place: int) -> str:

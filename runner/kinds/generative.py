@@ -234,15 +234,6 @@ def score_unshared(
     return results
 
 
-def common_length(sequences: Sequence[Sequence[int]], at_least: int) -> int:
-    """How many leading tokens all share, `at_least` those of the pixels; each keeps at least one of its own."""
-    shortest = min(len(sequence) for sequence in sequences)
-    tokens = np.array([list(sequence[:shortest]) for sequence in sequences])
-    differs = (tokens != tokens[0]).any(axis=0)
-    n_equal = int(differs.argmax()) if differs.any() else shortest
-    return max(min(n_equal, shortest - 1), at_least)
-
-
 SHOWN = 64  # tokens before the end of the video that are shown decoded
 # How far shared and unshared logits may be apart, in standard deviations of the logits: float32, and shorter types.
 TOLERANCE = (1e-3, 5e-2)
@@ -382,7 +373,11 @@ class GenerativeScorer(AskedScorer):
             return [self._read_after_thinking(clip, question, names) for question in questions]
         prompt = self._prompt(clip, questions[0])
         sequences = [prompt.ids, *(self.chat.ids_of(prompt, clip, question) for question in questions[1:])]
-        length = common_length(sequences, self.chat.video_end(prompt.ids))
+        # The leading tokens that all share, the pixels' at least; each keeps at least one of its own.
+        shortest = min(map(len, sequences)) - 1
+        tokens = np.array([list(sequence[:shortest]) for sequence in sequences])
+        differs = (tokens != tokens[0]).any(axis=0)
+        length = max(int(differs.argmax()) if differs.any() else shortest, self.chat.video_end(prompt.ids))
         endings = [ids[length:] for ids in sequences]
         return self._score_endings(prompt, endings, length, read=self._reader(prompt.text, names), only_last=True)
 

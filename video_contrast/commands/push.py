@@ -36,7 +36,7 @@ def push(
     """
     from video_contrast.hub import check_name
     from video_contrast.hub_cards.publishing import plan_set, push_set
-    from video_contrast.hub_cards.results import check_whole, push_certificate, push_results
+    from video_contrast.hub_cards.results import check_whole, push_certificate, push_results, results_of
     from video_contrast.storage.certificates import read_certificate
 
     check_name(repo, "REPO")
@@ -52,7 +52,12 @@ def push(
         check_name(dataset, "--dataset")
         check_whole(folder, max_missing)
         if dry_run:
-            _list_results(folder, repo, dataset, as_json=as_json)
+            rows, record = results_of(folder, dataset), RunFolder(folder).record
+            lines = [f"{row['task']} {row['metric']}: {row['value']} (n = {row['items']:,})" for row in rows]
+            if record.get("n_missing"):
+                lines.append(f"{missing_clips(record)} missing; the notes of every result say so")
+            lines.append(f"{counted(len(rows), 'result')} to {repo}; nothing was sent")
+            tell({"repo": repo, "results": rows, "n_missing": record.get("n_missing", 0)}, lines, as_json, print)
             return
         address = push_results(folder, repo, dataset=dataset, pull_request=not to_main, max_missing=max_missing)
         tell({"address": address}, [address], as_json)
@@ -79,18 +84,6 @@ def push(
         address = push_set(push, repo, private=private, revision=revision, step=step)
     report = {"address": address, "files": len(files), "videos": len(push.videos), "bytes": push.size}
     tell(report, [address], as_json)
-
-
-def _list_results(folder: Path, repo: str, dataset: str, *, as_json: bool) -> None:
-    from video_contrast.hub_cards.results import results_of
-
-    rows, record = results_of(folder, dataset), RunFolder(folder).record
-    lines = [f"{row['task']} {row['metric']}: {row['value']} (n = {row['items']:,})" for row in rows]
-    if record.get("n_missing"):
-        lines.append(f"{missing_clips(record)} missing; the notes of every result say so")
-    lines.append(f"{counted(len(rows), 'result')} to {repo}; nothing was sent")
-    plan = {"repo": repo, "results": rows, "n_missing": record.get("n_missing", 0)}
-    tell(plan, lines, as_json, print)
 
 
 def _ask(count: int, licence: str) -> None:

@@ -15,7 +15,7 @@ from video_contrast.teacher.options import DATA, TeachOptions
 
 if TYPE_CHECKING:
     from video_contrast.teacher.gate import FigureRow
-    from video_contrast.teacher.run import Fact, TeachResult
+    from video_contrast.teacher.run import TeachResult
 
 
 @command("teach", "video-contrast teach --demo --output teach")
@@ -43,7 +43,14 @@ def teach(
     if dry_run:
         from video_contrast.teacher.run import dry_run as plan
 
-        print("\n".join(_plan_lines(plan(model, dataset, request, (price_in, price_out)))))
+        facts = plan(model, dataset, request, (price_in, price_out))
+        width = max(map(len, facts))
+        lines = [f"{name:{width}}  {value}" for name, value in facts.items() if not isinstance(value, dict)]
+        for name, noun in (("left out", "clip"), ("not at hand", "model")):
+            reasons = cast(dict[str, str], facts[name])
+            lines.append(f"{name:{width}}  {counted(len(reasons), noun)}")
+            lines += [f"  {what}: {reason}" for what, reason in reasons.items()]
+        print("\n".join(lines))
         return
     from video_contrast.teacher.run import teach as run
 
@@ -113,16 +120,6 @@ def _scored(
     if not result["main"]:
         return []
     return cast("list[FigureRow]", compare_runs(runs["before"], runs["after"], seed=request.seed))
-
-
-def _plan_lines(facts: dict[str, Fact]) -> list[str]:
-    width = max(map(len, facts))
-    lines = [f"{name:{width}}  {value}" for name, value in facts.items() if not isinstance(value, dict)]
-    for name, noun in (("left out", "clip"), ("not at hand", "model")):
-        reasons = cast(dict[str, str], facts[name])
-        lines.append(f"{name:{width}}  {counted(len(reasons), noun)}")
-        lines += [f"  {what}: {reason}" for what, reason in reasons.items()]
-    return lines
 
 
 def _summary(result: TeachResult, output: Path) -> str:

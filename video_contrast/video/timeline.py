@@ -50,7 +50,11 @@ def grid_frames(times: Seconds, coarse: Numbers, span: Span, count: int) -> list
     more = [number for number in numbers if first <= number < stop and number not in inside]  # an end of the file
     while len(inside) + len(more) < count:
         inside = sorted({*inside, *more})
-        halves = _halves(times, numbers)
+        halves = []  # the frames in the middle, in time, of the gaps that have frames in between
+        for a, b in pairwise(numbers):
+            if b - a > 1:
+                middle = int(np.searchsorted(times, (times[a] + times[b]) / 2 + _TINY, side="right")) - 1
+                halves.append(min(max(middle, a + 1), b - 1))
         numbers = _near(sorted({*numbers, *halves}), span)
         more = [number for number in halves if first <= number < stop]
     return sorted([*inside, *(more[n] for n in inner(len(more), count - len(inside)))])
@@ -74,16 +78,6 @@ def _near(numbers: Sequence[int], span: Span) -> list[int]:
     before = [number for number in numbers if number < first][-1:]
     behind = [number for number in numbers if number >= stop][:1]
     return [*before, *(number for number in numbers if first <= number < stop), *behind]
-
-
-def _halves(times: Seconds, numbers: Sequence[int]) -> list[int]:
-    """The frame in the middle, in time, of each gap between neighbours that has frames in between."""
-    halves = []
-    for a, b in pairwise(numbers):
-        if b - a > 1:
-            middle = int(np.searchsorted(times, (times[a] + times[b]) / 2 + _TINY, side="right")) - 1
-            halves.append(min(max(middle, a + 1), b - 1))
-    return halves
 
 
 @dataclass(frozen=True, order=True)

@@ -228,8 +228,10 @@ class Lexicon:
             self._things[row[0]] = (*self.things(row[0]), Thing(*row))
         for noun, units in (*_rows("uses_a.tsv"), *_rows("uses_b.tsv")):
             self._uses[noun] = tuple(dict.fromkeys((*self.uses(noun), *units.split(", "))))
-        for row in _rows("actions.tsv"):
-            self._actions[row[0]] = (*self.actions(row[0]), _action(row))
+        for unit, group, frame, subject, target, visible, *traits, scenes in _rows("actions.tsv"):
+            sides, scene_names = (_selection(subject), _selection(target)), frozenset(scenes.split(","))
+            action = Action(unit, group, frame, *sides, visible == "1", *traits, scene_names)
+            self._actions[unit] = (*self.actions(unit), action)
         self._group_units: dict[tuple[str, str], list[str]] = {}
         for unit, actions in self._actions.items():
             for action in actions:
@@ -482,12 +484,6 @@ def _selection(text: str) -> Selection:
     names = _names(nouns)
     exceptions = frozenset(noun for noun in names if noun.startswith("-"))
     return Selection(_names(classes), names - exceptions, frozenset(noun[1:] for noun in exceptions))
-
-
-def _action(row: list[str]) -> Action:
-    unit, group, frame, subject, target, visible, posture, hands, motion, result, span, scenes = row
-    sides, scene_names = (_selection(subject), _selection(target)), frozenset(scenes.split(","))
-    return Action(unit, group, frame, *sides, visible == "1", posture, hands, motion, result, span, scene_names)
 
 
 @cache
