@@ -228,9 +228,10 @@ class Lexicon:
             self._things[row[0]] = (*self.things(row[0]), Thing(*row))
         for noun, units in (*_rows("uses_a.tsv"), *_rows("uses_b.tsv")):
             self._uses[noun] = tuple(dict.fromkeys((*self.uses(noun), *units.split(", "))))
-        for unit, group, frame, subject, target, visible, *traits, scenes in _rows("actions.tsv"):
-            sides, scene_names = (_selection(subject), _selection(target)), frozenset(scenes.split(","))
-            action = Action(unit, group, frame, *sides, visible == "1", *traits, scene_names)
+        for row in _rows("actions.tsv"):
+            unit, group, frame, subject, target, visible, posture, hands, motion, result, span, scenes = row
+            sides, scene_set = (_selection(subject), _selection(target)), frozenset(scenes.split(","))
+            action = Action(unit, group, frame, *sides, visible == "1", posture, hands, motion, result, span, scene_set)
             self._actions[unit] = (*self.actions(unit), action)
         self._group_units: dict[tuple[str, str], list[str]] = {}
         for unit, actions in self._actions.items():
