@@ -57,7 +57,7 @@ class Checked:
 
     @property
     def readable(self) -> int:
-        """How many videos are whole, as far as their files tell."""
+        """The number of videos that are whole, as far as their files tell."""
         return len(self.videos) - len(self.unreadable) - len(self.damaged)
 
     def manifest(self) -> dict[str, object]:

@@ -130,7 +130,7 @@ def _even(places: Sequence[DistractorPlace]) -> NDArray[np.float64]:
 
 
 def _new_pairs(places: Sequence[DistractorPlace]) -> Iterator[list[Changes]]:
-    """How many more pairs of words than the true candidate each option has that stand in no other true candidate."""
+    """The pairs of words that stand in no other true candidate: how many more an option has than its own true one."""
     true = {place.item: _pairs(place.true) for place in places}
     uses = Counter(chain.from_iterable(map(set, true.values())))
     for place in places:

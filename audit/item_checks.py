@@ -35,7 +35,7 @@ def least_tokens(text: str) -> int:
 
 @dataclass(frozen=True)
 class TokenCount:
-    """How tokens of a text are counted, by what (in words), and how many a model reads at most."""
+    """The count of a text's tokens, its name in words, and the most that a model reads."""
 
     count: Callable[[str], int] = least_tokens
     counter: str = COUNTER

@@ -33,7 +33,7 @@ class ModelAnswers:
 def explained(
     items: Sequence[AuditedItem], blind: Sequence[BlindResult], best: str, answers: Sequence[ModelAnswers]
 ) -> list[Facts]:
-    """How much of each model's accuracy a blind model has too, and its accuracy where no blind model wins.
+    """The part of each model's accuracy that a blind model has too, and its accuracy where no blind model wins.
 
     Returns a row a model. `best`: key of the best of them. Raises VideoContrastError: a model has no item of the set.
     """
@@ -99,7 +99,7 @@ def suspects(rows: Sequence[MultipleChoiceRow], answers: Sequence[ModelAnswers])
 def power(
     items: Sequence[AuditedItem], answers: Sequence[ModelAnswers], *, points: float, accuracy: float | None = None
 ) -> Facts:
-    """How many source videos tell two models apart by some points, and whether this set has them.
+    """The number of source videos that tell two models apart by some points, and whether this set has them.
 
     With the scores of at least two models their paired differences are the pilot (of all pairs the one that needs
     most). Without, two models that err independently of each other are assumed, which is the worst case of unrelated

@@ -201,7 +201,7 @@ def _parsed_split(rows: Rows) -> _ParsedSplit:
 
 
 def _fits(at: Sequence[int], pool: Sequence[tuple[int, str]], rows: Rows, split: _ParsedSplit) -> NDArray[np.float64]:
-    """How well each candidate of the pool suits the question of each row `at`: float64[at, pool], at most about 0."""
+    """The fit of each candidate of the pool to the question of each row `at`: float64[at, pool], at most about 0."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     part, owner = np.unique([row for row, _ in pool], return_inverse=True)

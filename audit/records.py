@@ -64,7 +64,7 @@ class BlindFacts(TypedDict):
 
 
 class Finding(TypedDict):
-    """How many there are of something, and the first of them, a sentence each."""
+    """A count of something with the first cases, a sentence each."""
 
     count: int
     examples: list[str]

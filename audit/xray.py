@@ -211,7 +211,7 @@ def blind_wins(items: Sequence[AuditedItem], best: BlindResult) -> list[Facts]:
 
 
 def task_facts(rows: Rows, items: Sequence[AuditedItem], best: BlindResult) -> list[Facts] | None:
-    """How well a blind model does on each task of a set; None where it has one task, or too many to be tasks.
+    """The results of a blind model on each task of a set; None where it has one task, or too many to be tasks.
 
     `rows`: whose `meta` holds the task; where it does not, the kinds of the negatives are tasks. `items`: the audited
     candidates of the rows.

@@ -195,7 +195,7 @@ def _notes(result: Result, record: RunRecord) -> str:
 
 
 def _frames(record: RunRecord) -> int:
-    """How many frames the model saw of a clip; 0 of one that sees none, or where the record does not say."""
+    """The number of frames that the model saw of a clip; 0 of one that sees none, or where the record does not say."""
     unseen = record.get("model", {}).get("kind") in SEE_NOTHING
     return 0 if unseen else record.get("sampling", {}).get("frames") or 0
 

@@ -20,7 +20,7 @@ SCORES = ("text_score", "video_score", "group_score")
 
 
 def group_score(scores: Values, *, clusters: Values = None, interval: bool = False) -> Numbers:
-    """How many groups are right in every comparison by text, by video, and in both.
+    """The numbers of groups that are right in every comparison by text, by video, and in both.
 
     Returns `text_score` (each video prefers its caption), `video_score` (each caption prefers its video), `group_score`
     (both), each the expected value under random tie-breaking, with `chance_<score>` (of random scores: for pairs 1/4,

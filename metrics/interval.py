@@ -155,7 +155,7 @@ def _cluster_residuals(values: Floats, codes: Ints, n_clusters: int, weights: Fl
 
 
 def _effective_size(values: Floats, variance: float, codes: Ints, weights: Floats, tail: float) -> float:
-    """How many independent items of this variance would have the standard error of the clusters.
+    """The number of independent items of this variance that would have the standard error of the clusters.
 
     It lies between what clusters of equal items are worth and what independent items are worth. The error is that of
     the jackknife over clusters: a large cluster pulls the mean towards itself, so its residual is too small by the

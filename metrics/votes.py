@@ -60,7 +60,7 @@ def majority_vote(
 
 
 def counted_votes(votes: Votes) -> list[Counter[Hashable]]:
-    """How often each answer was given, an item.
+    """The number of times that each answer was given, an item.
 
     Raises ValueError: no items, an item that is no list of votes or has none; the message names it.
     """
@@ -75,7 +75,7 @@ def counted_votes(votes: Votes) -> list[Counter[Hashable]]:
 
 
 def agreement(votes: Votes, *, clusters: Values = None, interval: bool = False, seed: int = 0) -> Numbers:
-    """How far annotators agree: pairs that agree, Fleiss' kappa, Krippendorff's alpha (nominal).
+    """The agreement of annotators: pairs that agree, Fleiss' kappa, Krippendorff's alpha (nominal).
 
     Returns `pairwise` (0..1, mean over items), `fleiss_kappa` (None if items have different numbers of votes),
     `krippendorff_alpha`; kappa and alpha are None where all votes are the same answer (nothing to agree about). With

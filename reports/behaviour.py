@@ -92,7 +92,7 @@ def verb_figures(runs: Sequence[ConfigRun]) -> list[Plot]:
 
 
 def position_figures(runs: Sequence[ConfigRun]) -> list[Plot]:
-    """How often each position is picked and how often it is right; none where items differ in their options."""
+    """The shares in which each position is picked and is right; none where items differ in their options."""
     from video_contrast.metrics import position_bias
 
     lines: list[list[object]] = [["model", "position", "picked, %", "accuracy where it is true, %"]]

@@ -100,7 +100,7 @@ def gallery_data(
 
 
 def margin(scores: Sequence[float], label: int) -> float:
-    """How far the best wrong candidate is above the true one; 0 or more is a failure.
+    """The lead of the best wrong candidate over the true one; 0 or more is a failure.
 
     >>> margin([0.25, 0.75, 0.5], 0)
     0.5
@@ -216,7 +216,7 @@ def _compact(row: Item, group: Sequence[Item], place: str) -> dict[str, Json]:
 
 
 def truth_in_words(truth: Mapping[str, Json]) -> str:
-    """The truth record of an edited clip: what was done to it, and what is false of it.
+    """The truth record of an edited clip: the edit, and the false claims about it.
 
     >>> truth_in_words({"shown": "a twice", "false": ["once", None]})
     'Edit: a twice. False of it: once'

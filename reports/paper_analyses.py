@@ -92,7 +92,7 @@ def rare_ids(rows: Rows, hits: Hits, training: Iterable[str]) -> Figures:
 
 
 def count_names(names: Iterable[str], captions: Iterable[str]) -> Counter[str]:
-    """How often each name occurs in captions, as whole words; of overlapping names the longest counts.
+    """The number of times that each name occurs in captions, as whole words; of overlapping names the longest counts.
 
     >>> count_names(["Ann", "Ann Lee"], ["Ann Lee meets Ann's dog", "Anna"])
     Counter({'Ann Lee': 1, 'Ann': 1})

@@ -31,7 +31,7 @@ _POINTS = 400  # of the map of embeddings
 
 
 def audits(runs: Sequence[ConfigRun]) -> Section:
-    """How far text alone goes on each multiple-choice config; a set without audit says so."""
+    """The accuracy of text alone on each multiple-choice config; a set without audit says so."""
     section = Section.of("audit")
     rows = []
     for key in dict.fromkeys(run.key for run in runs if run.layout != "retrieval"):

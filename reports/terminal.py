@@ -104,7 +104,7 @@ def lines_of(
 
 
 def _missing(numbers: RunNumbers) -> str:
-    """How many clips a model misses; "-" where that is not known (logs of other harnesses)."""
+    """The number of clips that a model misses; "-" where that is not known (logs of other harnesses)."""
     return ", ".join(f"{n:,}" if whole is None else f"{n:,} of {whole:,}" for n, whole in numbers.missing) or "-"
 
 

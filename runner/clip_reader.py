@@ -101,7 +101,7 @@ class ClipReader:
                 self.counts.unseen.add(clip)
 
     def affordable_workers(self, clip: Clip, visuals: Sequence[Visual]) -> int:
-        """How many threads hold no more than `FRAMES_HELD` bytes of frames, if all clips are like this one."""
+        """The number of threads that hold at most `FRAMES_HELD` bytes of frames, if all clips are like this one."""
         n_bytes = 0
         with suppress(VideoContrastError):  # it is recorded when its turn comes
             n_bytes = held_bytes(self.root, clip, visuals, self.sampling) if visuals else 0

@@ -1,4 +1,4 @@
-"""The grammar of conditions: what is done to the videos and to the texts before a model sees them.
+"""The grammar of conditions: the changes of videos and texts before a model sees them.
 
     clean                          nothing
     visual:*                       the 90: every visual perturbation at every severity

@@ -131,7 +131,7 @@ class Texts(Sequence[tuple[str, ...]]):
 
     @property
     def sizes(self) -> np.ndarray:
-        """How many texts each list has."""
+        """The number of texts in each list."""
         return np.asarray(self._ends - self._begins)
 
     @property

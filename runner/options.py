@@ -19,7 +19,7 @@ MODEL, SCORED, RUN = "Model", "What is scored", "How it runs"  # headings of the
 
 @dataclass(frozen=True, kw_only=True)
 class ModelOptions:
-    """How a model is found and read."""
+    """The options of finding and reading a model."""
 
     PANEL: ClassVar[str] = MODEL
     kind: Annotated[str | None, "model kind; each has options of its own: list models KIND"] = None

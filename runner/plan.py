@@ -41,7 +41,7 @@ class PlannedTable:
 
     @property
     def n_pairs(self) -> int:
-        """How many scores the table has."""
+        """The number of scores in the table."""
         return int(self.texts.sizes.sum()) * (len(self.group.items) if self.is_retrieval else 1)
 
     def distractor(self, place: int) -> str | None:

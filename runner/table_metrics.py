@@ -97,7 +97,7 @@ def _choice(scores: TableScores, seed: int) -> Numbers:
 
 
 def _galleries(scores: TableScores) -> Numbers:
-    """How well captions find the clips that they are true of; {} where scores of different clips do not compare."""
+    """The metrics of galleries, in which captions find clips; {} where scores of different clips do not compare."""
     items = scores.items
     if not scores.comparable or not any(items.column("gallery")):
         return {}

@@ -100,7 +100,7 @@ class Sampling:
     rounding: Rounding = "down"  # of a rate: how the seconds times the rate become a whole number
 
     def count(self, seconds: float, length: int) -> int:
-        """How many frames of a clip are looked at; of a rate as `smart_nframes` of qwen-vl-utils counts them.
+        """The number of sampled frames of a clip; of a rate as `smart_nframes` of qwen-vl-utils counts them.
 
         `length`: how many frames it has. One with fewer than `multiple` repeats them.
 
@@ -178,7 +178,7 @@ def views_of(
 
 
 def held_bytes(root: Path, clip: Clip, visuals: Sequence[Visual], sampling: Sampling) -> int:
-    """How many bytes of frames the views of a clip (as of `views_of`) hold at once, however long it is."""
+    """The bytes of frames that the views of a clip (as of `views_of`) hold at once, however long it is."""
     footage = footage_of(root, clip)
     sources = [need_of(visual, clip, footage, sampling).sources for visual in visuals]
     return 3 * footage.size[0] * footage.size[1] * len(np.unique(np.concatenate(sources)))
@@ -201,7 +201,7 @@ def need_of(visual: Visual, clip: Clip, footage: AnyFootage, sampling: Sampling)
 
 
 def _seconds(footage: AnyFootage) -> float:
-    """How long a clip lasts, its last frame included."""
+    """The seconds of a clip, its last frame included."""
     first, stop = footage.span
     seconds = float(footage.times[stop - 1] - footage.times[first])
     return seconds * (stop - first) / (stop - first - 1) if stop - first > 1 else 0.0

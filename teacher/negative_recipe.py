@@ -35,7 +35,7 @@ READY = ("shapes", "set")  # negatives that are known, not proposed and judged
 
 @dataclass(frozen=True, kw_only=True)
 class CaptionEdits(EditOptions):
-    """How many negatives, and how they are made."""
+    """The options of negatives: their number, and how they are made."""
 
     negatives: Annotated[str, "10-action, 5-action, 5-action-5-object"] = "10-action"
     rules: Annotated[str, "kinds by rules beside these, one each: role,order,direction ... or all"] = ""

@@ -99,7 +99,7 @@ def alone() -> Iterator[None]:
 
 
 def world_size() -> int:
-    """How many processes `torchrun` or `accelerate launch` started; 1 without them, and `alone`."""
+    """The number of processes that `torchrun` or `accelerate launch` started; 1 without them, and `alone`."""
     return 1 if _is_alone else int(os.environ.get("WORLD_SIZE", "1"))
 
 

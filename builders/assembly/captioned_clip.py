@@ -60,7 +60,7 @@ class VideoSpan:
 
 @dataclass(frozen=True, slots=True)
 class CaptionedClip:
-    """One clip and what people wrote about it."""
+    """A clip with the captions that people wrote for it."""
 
     id: str  # unique in its split
     video_id: str  # the name of the video
@@ -132,7 +132,7 @@ class EditOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ContrastSetOptions(EditOptions):
-    """How contrasts are made."""
+    """The options of contrasts of verbs and things."""
 
     RECORDED: ClassVar[tuple[str, ...]] = ("caption", "generator", "generator_model", "quality")
 

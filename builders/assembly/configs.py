@@ -62,7 +62,7 @@ HINT = (
 
 @dataclass(frozen=True, kw_only=True)
 class GenderAndVerbOptions(ContrastSetOptions):
-    """How contrasts are made, those of gender included."""
+    """The options of contrasts, those of gender included."""
 
     RECORDED = (*ContrastSetOptions.RECORDED, "extended")
 
@@ -71,7 +71,7 @@ class GenderAndVerbOptions(ContrastSetOptions):
 
 @dataclass(frozen=True)
 class ContrastConfig:
-    """How one contrast config is made."""
+    """The recipe of one contrast config."""
 
     kind: str  # of its negatives
     contrast: Callable[[Sequence[CaptionedClip]], ClipContrasts]  # makes those of a split
@@ -82,7 +82,7 @@ class ContrastConfig:
 
 @dataclass(frozen=True)
 class ContrastPlan:
-    """How the configs of captioned clips are made."""
+    """The recipe of the configs of captioned clips."""
 
     options: ContrastSetOptions
     contrasts: Mapping[str, ContrastConfig]  # config -> how it is made

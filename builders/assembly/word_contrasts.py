@@ -240,7 +240,7 @@ def _of_candidates(reasons: Counter[str]) -> Counter[str]:
 
 
 def variety_facts(edits: Mapping[tuple[str, str], int]) -> Facts:
-    """How varied edits are, for the card. `edits`: (replaced, put in) -> how often."""
+    """The variety of edits, for the card. `edits`: (replaced, put in) -> how often."""
     old_units: Counter[str] = Counter()
     put_in: Counter[str] = Counter()
     for (unit, other), n in edits.items():

@@ -1,1 +1,1 @@
-"""Pairs of edited clips: what was done to the video is known, so which caption is false is certain."""
+"""Pairs of edited clips: the edit of the video is known, so it is certain which caption is false."""

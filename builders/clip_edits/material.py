@@ -74,7 +74,7 @@ def motion_of(root: Path, clip: Clip) -> Motion:
 
 
 def likeness(first: Motion, second: Motion) -> float:
-    """How alike the colours of two clips are: the share of pixels that they have in common, 0 to 1.
+    """The likeness of two clips' colours: the share of pixels that they have in common, 0 to 1.
 
     >>> likeness(Motion(0, 0, (1.0, 0.0)), Motion(0, 0, (0.25, 0.75)))
     0.25
@@ -90,7 +90,7 @@ _FADE = 0.5  # seconds at most
 
 @dataclass(frozen=True, kw_only=True)
 class ClipEditOptions:
-    """How clips are edited."""
+    """The options of edits of clips."""
 
     PANEL: ClassVar[str] = "How clips are edited"
     seconds: Annotated[float, "seconds of a part at most, around the clip's middle", Range(0.1, 3600)] = 10.0
@@ -148,7 +148,7 @@ class SourceClip:
 
     @cached_property
     def motion(self) -> Motion:
-        """How it moves."""
+        """The clip's motion."""
         return motion_of(self.root, Clip(self.id, self.source.video_path, self.start, self.end))
 
     def part(self, seconds: float, at: float | None = None, **how: Any) -> Segment:  # fields of `Segment`
@@ -201,7 +201,7 @@ def clause(caption: str) -> str:
 
 @dataclass(frozen=True)
 class Joint:
-    """How parts are joined."""
+    """The joint between parts of a clip."""
 
     name: str  # "gap", "cut" or "fade"
     seconds: float = 0.0  # of the grey gap, or of the cross-fade

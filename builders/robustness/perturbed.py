@@ -53,7 +53,7 @@ CONFIGS = ("clean", *TEXTS, "visual", "pairs")
 
 @dataclass(frozen=True, kw_only=True)
 class PerturbationOptions:
-    """How a set is perturbed."""
+    """The options of a perturbed set."""
 
     seed: Annotated[int, "seed of every perturbation"] = 0
     profile: Annotated[Profile, "released: the authors' code; monotone: visual damage rises with severity"] = "paper"
@@ -285,7 +285,7 @@ def _write_files(tables: Tables, configs: Sequence[str], options: PerturbationOp
 
 
 def _damage(clips: Sequence[Clip], options: PerturbationOptions) -> dict[str, str]:
-    """How much each visual perturbation changes, in words for the card."""
+    """The extent of each visual perturbation, in words for the card."""
     real: list[Reference] = []
     if (root := options.video_root) is not None:
         step = max(1, len(clips) // _MEASURED_CLIPS)

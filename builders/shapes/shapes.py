@@ -126,7 +126,7 @@ class TrueCaption(NamedTuple):
 
 @dataclass(frozen=True)
 class ContrastKind:
-    """How the items of a config are made."""
+    """The recipe of a config's items."""
 
     kind: str  # of its contrasts
     contrast: Contrast = lambda statement, rng: ()  # makes them
@@ -334,7 +334,7 @@ CONFIGS = tuple(NEGATIVES)
 
 @dataclass(frozen=True, kw_only=True)
 class ShapesOptions:
-    """How many clips and items of the shapes world are made."""
+    """The numbers of clips and items of the shapes world."""
 
     items: Annotated[int, "items a config, at most", Range(1)] = 200
     gallery: Annotated[int, "clips of the retrieval config", Range(2)] = 100

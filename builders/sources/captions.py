@@ -87,7 +87,7 @@ class _Captions(BlockSource):
         return about("captions") | own | self.table.card_facts()
 
     def plan(self, clips: Sequence[CaptionedClip] | None = None) -> ContrastPlan:
-        """How configs are made; `clips`, where they are all known, must be of the movies of the cast."""
+        """The recipe of the configs; `clips`, where they are all known, must be of the movies of the cast."""
         table, cast = self.table, self.cast
         training = None if table.training is None else (lambda: training_videos(table))
         casts = None if cast is None else (lambda: _casts_of(cast, clips))

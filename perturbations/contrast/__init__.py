@@ -1,4 +1,4 @@
-"""Contrast generators: captions that differ from the true one in who, what or what is done.
+"""Contrast generators: captions that differ from the true one in the doer, the thing or the action.
 
 generate.propose, generate.choose             verbs and things of clips: the lexicon or a model proposes, a judge weighs
 gender.swap, person_id.swap                   one caption -> Edit or None

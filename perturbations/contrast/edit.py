@@ -157,7 +157,7 @@ def _base(words: list[str]) -> str:
 
 
 def _common(before: list[str], after: list[str]) -> tuple[int, int]:
-    """How many words are the same at the beginning and, of the rest, at the end."""
+    """The number of equal words at the beginning and, of the rest, at the end."""
     before, after = [word.lower() for word in before], [word.lower() for word in after]
     if before and after:
         before[-1], after[-1] = before[-1].rstrip(".!?"), after[-1].rstrip(".!?")

@@ -408,7 +408,7 @@ class Evidence:
         return Gap((before[0], before[1]), (after[0], after[1]), usual)
 
     def run_change(self, gap: Gap, new: Sequence[str]) -> float:
-        """How much usual a caption becomes with new words in a gap: mean log-probability, new less old."""
+        """The gain in usualness of a caption by new words in a gap: mean log-probability, new less old."""
         return self._mean((*gap.before, *new, *gap.after)) - gap.usual
 
     def familiarity(self, gap: Gap, new: Sequence[str]) -> tuple[float, float]:

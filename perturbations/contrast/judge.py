@@ -190,7 +190,7 @@ class VerbFeatures:
         return features if swap is None else features | self._swap_features(choice, swap)
 
     def run_change(self, new: str) -> float:
-        """How much more usual the words around the verb become, from -`MOST_CHANGE` to `MOST_CHANGE`."""
+        """The gain in usualness of the words around the verb, from -`MOST_CHANGE` to `MOST_CHANGE`."""
         return _run_change(self._gap, new, self._evidence)
 
     def _reason(self, choice: VerbChoice) -> dict[str, float]:
@@ -206,7 +206,7 @@ class VerbFeatures:
         return reasons
 
     def _swap_features(self, choice: VerbChoice, swap: Swap) -> dict[str, float]:
-        """How a written swap was proposed."""
+        """Features of the way in which a written swap was proposed."""
         slot = self._slot
         of_noun = float(swap.match == "noun")
         return {
@@ -249,7 +249,7 @@ def goes_back(choice: VerbChoice) -> bool:
 
 
 def _swap_frame(choice: VerbChoice, swap: Swap) -> str:
-    """How the words of a written swap stand in the caption."""
+    """The frame in which the words of a written swap stand in the caption."""
     if brings_place(choice):
         return "with its place" if swap.place else "without its place"
     if swap.preposition:
@@ -274,7 +274,7 @@ def _together(reading: CaptionReading, slot: VerbSlot, other: VerbSlot) -> bool:
 
 
 def _run_change(gap: Gap, new: str, evidence: Evidence) -> float:
-    """How much more usual the words around a replacement become."""
+    """The gain in usualness of the words around a replacement."""
     return max(-MOST_CHANGE, min(MOST_CHANGE, evidence.run_change(gap, new.lower().split())))
 
 
@@ -300,7 +300,7 @@ def _mean(values: list[float]) -> float:
 
 
 def object_slot_features(reading: CaptionReading, slot: ThingSlot, evidence: Evidence) -> dict[str, float]:
-    """Features of what is replaced, which all proposals of a thing share."""
+    """Features of the words to replace, which all proposals of a thing share."""
     return {
         **{f"a {name}": float(evidence.lexicon.is_a(slot.category, name)) for name in _WIDE_CLASSES},
         "words": _length(reading),

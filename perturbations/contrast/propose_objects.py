@@ -170,7 +170,7 @@ def _said_elsewhere(clip: ClipReading, noun: str, looks: frozenset[str], evidenc
 
 
 def _covers(noun: str, category: str, evidence: Evidence) -> bool:
-    """Whether a noun is the name of a class or of what stands above it: an onion is a vegetable."""
+    """Whether a noun is the name of a class or of a class above it: an onion is a vegetable."""
     return noun in _WIDE or noun == category or noun in evidence.parents(category)
 
 

@@ -278,7 +278,7 @@ def _with_object(
 
 
 def _frame(evidence: Evidence, unit: str) -> Frame:
-    """How a unit takes its object: by the lexicon, else by whether it ends in a preposition."""
+    """The frame in which a unit takes its object: by the lexicon, else by whether it ends in a preposition."""
     frames = {action.frame for action in evidence.lexicon.actions(unit)}
     return "t" if "t" in frames or (not frames and " " not in unit) else "p"
 
@@ -451,7 +451,7 @@ def _in_a_step(choice: VerbChoice, evidence: Evidence) -> bool:
 
 
 def _exchanged_before(tail: Tail, swap: Swap, evidence: Evidence) -> bool:
-    """Whether an exchange of what is done to a thing holds before a preposition and its noun."""
+    """Whether an exchange of actions on a thing holds before a preposition and its noun."""
     if tail.preposition == "with":  # company
         return True
     if not swap.behind.isdisjoint((tail.preposition, tail.phrase)):

@@ -247,7 +247,7 @@ def _chosen_rows(rows: NDArray[np.int64]) -> list[int]:
 
 
 def _uneven(net: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How uneven runs are, 0 if as chance would have it: of `size` times, contrasts have `net` more than captions."""
+    """The unevenness of runs, 0 as chance would have it: of `size` times, contrasts have `net` more than captions."""
     return (net**2 - size) / (size + _SMOOTHED)
 
 
@@ -306,7 +306,7 @@ def _rows(
 
 
 def _changes(proposal: Proposal) -> dict[Run, int]:
-    """How much oftener each run stands in the contrast than in the caption, where it does."""
+    """The count of each run in the contrast less that in the caption, where they differ."""
     around = _around(proposal.caption, proposal.start, proposal.start + len(proposal.old))
     new, old = _runs(*around, proposal.new.lower(), 1), _runs(*around, proposal.old.lower(), -1)
     changes = new | old
@@ -343,7 +343,7 @@ def _letters(word: str) -> tuple[Run, ...]:
 
 
 class Variety(NamedTuple):
-    """How varied a set of choices is."""
+    """The variety of a set of choices."""
 
     effective: float  # equally common values that would be as varied: e to the entropy (Hill number of order 1)
     ten_commonest: float  # share of the ten commonest values, 0..1

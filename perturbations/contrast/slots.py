@@ -420,7 +420,7 @@ def _clause_rejection(sentence: Sentence, place: int, last: int) -> str | None:
 
 
 def _object_rejection(sentence: Sentence, place: int, last: int) -> str | None:
-    """Why it is not sure what a verb is done to."""
+    """The reason why a verb's object is not sure."""
     words, word = sentence.words, sentence.words[place]
     following = words[last + 1] if last + 1 < len(words) else None
     bare = last == place or words[last].dep in ("prt", "advmod")
@@ -522,7 +522,7 @@ def _thing_slot(
 
 
 def introduction(sentence: Sentence, place: int) -> str:
-    """How a noun is introduced: "plural", "bare" (nothing stands before a singular), "article" or "determined"."""
+    """The introduction of a noun: "plural", "bare" (nothing stands before a singular), "article" or "determined"."""
     if any(sentence.words[n].text in ("a", "an") for n in sentence.children_with(place, "det")):
         return "article"
     if sentence.words[place].tag in ("NNS", "NNPS"):

@@ -83,7 +83,7 @@ def perturb_captions(
 
 
 def shift(originals: Sequence[str], perturbed: Sequence[str]) -> dict[str, float]:
-    """How many captions a perturbation left as they were.
+    """The number of captions that a perturbation left as they were.
 
     >>> shift(["a man", "a dog"], ["a woman", "a dog"])
     {'captions': 2, 'unchanged': 1, 'unchanged_share': 0.5}

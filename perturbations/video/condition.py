@@ -185,7 +185,7 @@ ORDERS = ("perturb_then_sample", "sample_then_perturb")
 
 @dataclass(frozen=True)
 class VideoCondition:
-    """A visual perturbation at a severity, and what it refers to."""
+    """A visual perturbation at a severity, and the frames to which it refers."""
 
     name: str  # one of `NAMES`
     severity: int  # 1 to 5

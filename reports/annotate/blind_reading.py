@@ -289,7 +289,7 @@ def table_lines(result: Mapping[str, Json]) -> list[TableLine]:
 
 
 def agreement_lines(result: Mapping[str, Json]) -> list[str]:
-    """How far readers agree, one line a question and two readers, and each reader with themselves."""
+    """The agreement of readers, one line a question and two readers, and of each reader with themselves."""
     lines = []
     for question, by_two in result["agreement"].items():
         for two, facts in by_two.items():

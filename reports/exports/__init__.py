@@ -174,7 +174,7 @@ def inspect_ai(export: Export) -> list[Path]:
 
 
 def _asked(row: MultipleChoiceRow) -> tuple[dict[str, str], bool, str]:
-    """How a row is asked, whether with yes or no, and the right answer: yes or no, or a letter."""
+    """The question of a row, whether it is for yes or no, and the right answer: yes or no, or a letter."""
     question, candidates = question_of(row) or WHICH_SENTENCE, row["candidates"]
     yes_no = question.is_yes_no(candidates)
     words = {"question": question.text, "prompt": question.prompt, "option": question.option}

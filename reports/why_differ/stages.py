@@ -50,7 +50,7 @@ class StageResult:
 
 
 def tolerance(a: Side, b: Side) -> float:
-    """By how much scores may differ, in standard deviations: that of the coarser dtype."""
+    """The largest rounding difference of scores, in standard deviations: that of the coarser dtype."""
     return max(SCORES.get(str(side.model.get("dtype")), SCORES["float32"]) for side in (a, b))
 
 
@@ -137,7 +137,7 @@ def _other_key(x: ItemEvidence, y: ItemEvidence) -> bool:
 
 
 def compare_frames(a: Side, b: Side) -> StageResult:
-    """How frames were sampled, which ones, and their pixels."""
+    """The frames: how they were sampled, their numbers, and their pixels."""
     if not a.sampling or not b.sampling:
         return unknown("frames", *(side for side in (a, b) if not side.sampling))
     names = [name for name in a.sampling if name in b.sampling]  # an earlier record may know fewer settings
@@ -347,7 +347,7 @@ def _traced_scores(a: Side, b: Side) -> StageResult:
 
 
 def compare_reading(a: Side, b: Side) -> StageResult:
-    """How answers were read: unparseable ones, and letters that a log counts otherwise than the key does."""
+    """The reading of answers: unparseable ones, and letters that a log counts otherwise than the key does."""
     pairs = item_pairs(a, b)
     if not pairs:
         return StageResult("reading", "unknown", "no item on both sides")

@@ -103,7 +103,7 @@ def try_alternatives(run: Run) -> Iterator[Outcome]:
 
 
 class Separation(NamedTuple):
-    """How well a setting tells captions apart, a number a clip."""
+    """The separation of captions by a setting, a number a clip."""
 
     margin: np.ndarray  # how far the true caption is above the mean of the false ones, in standard deviations
     wins: np.ndarray  # the share of false captions that it beats

@@ -317,7 +317,7 @@ def _longest(probe: Probe, texts: Sequence[str]) -> Outcome | None:
 
 
 def _word_shows(probe: Probe, text: str, beside: str, place: int = -1) -> float:
-    """By how much the score of a text changes with another word at a place, the last one by default."""
+    """The change in the score of a text by another word at a place, the last one by default."""
     words = text.split(" ")
     words[max(place, -len(words))] = OTHER_WORD
     other = " ".join(words)
@@ -379,7 +379,7 @@ def is_testable(scores: np.ndarray) -> bool:
 
 
 def _gain(probe: Probe, rows: np.ndarray) -> np.ndarray:
-    """By how much each clip's own caption beats the mean of the others that it was scored with: float64[n]."""
+    """The lead of each clip's own caption over the mean of the others that it was scored with: float64[n]."""
     n = len(rows)
     scores = np.full((n, n), np.nan)
     for row in range(n):

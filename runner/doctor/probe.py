@@ -144,7 +144,7 @@ class Probe:
 
     @cached_property
     def noise(self) -> float:
-        """By how much scores differ when the same is asked twice."""
+        """The difference of scores when the same is asked twice."""
         return difference(self.scores(self.clips[:1], self.captions_of(0), again=True), self.clean[:1])
 
     @cached_property
@@ -164,7 +164,7 @@ class Probe:
         return replace(clip, frames=255 - clip.frames)
 
     def reaction(self, new_clip: ClipFrames, n: int = 0) -> float:
-        """By how much the scores of clip `n` change when the model is given `new_clip` in its place."""
+        """The change in the scores of clip `n` when the model is given `new_clip` in its place."""
         return difference(self._own_row(new_clip, n), self.clean[n : n + 1])
 
     @property

@@ -68,7 +68,7 @@ class Model(ABC):  # noqa: B024  its families have the abstract methods
         return {}
 
     def truncated_texts(self, texts: Sequence[str]) -> int | None:
-        """How many of the texts are longer than the model reads; None where it does not cut, or does not say."""
+        """The number of texts that are longer than the model reads; None where it does not cut, or does not say."""
         return None if self.tokens is None else int(self.tokens.longer(texts))
 
     def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> JsonObject:
@@ -217,7 +217,7 @@ class TextScorer(Model):
 
 @dataclass(frozen=True)
 class Work:
-    """How much a run asks of a model."""
+    """The work that a run asks of a model."""
 
     frames: int  # of a clip
     items: int  # views of clips that are asked about, each with its captions
@@ -318,7 +318,7 @@ class ModelSource:
 
 @dataclass(frozen=True)
 class LoadOptions:
-    """How to load and run a model."""
+    """The settings of loading and running a model."""
 
     device: str = "cpu"  # "cpu", "cuda", "cuda:1", "mps" ...; never "auto" here
     # "float32", "bfloat16" or "float16": of the weights. Scores are float32 or better all the same.

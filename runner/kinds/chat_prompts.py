@@ -232,7 +232,7 @@ class ChatPrompts:
         return inside + (end or f"\n{END_OF_THINKING}") + AFTER_THINKING, len(ids), not end
 
     def video_end(self, ids: list[int]) -> int:
-        """How many tokens stand up to the last pixel placeholder; at least 1."""
+        """The number of tokens up to the last pixel placeholder; at least 1."""
         placeholders = set(self.tokenizer.convert_tokens_to_ids(list(self._placeholders)))
         return max((place + 1 for place, token in enumerate(ids) if token in placeholders), default=1)
 

@@ -37,7 +37,7 @@ LOADERS = ("AutoModelForImageTextToText", "AutoModelForVision2Seq", "AutoModelFo
 
 @dataclass(frozen=True)
 class GeneratedOptions(prompts.AskOptions):
-    """How captions are asked about."""
+    """The options of asking about captions."""
 
     scoring: Annotated[Literal["letter", "yesno"], "How a caption is scored."] = "letter"
     max_new_tokens: Annotated[int, "Tokens of an answer; more for a model that thinks first."] = 16

@@ -241,7 +241,7 @@ TOLERANCE = (1e-3, 5e-2)
 
 @dataclass(frozen=True)
 class ScoringOptions(prompts.AskOptions):
-    """How captions are scored; written into the run's record."""
+    """The options of scoring captions; written into the run's record."""
 
     norm: Annotated[Literal["sum", "token", "char", "pmi"], "Norm of --scoring loglik."] = "token"
     alpha: Annotated[float, "Weight of the caption's own likelihood in --norm pmi."] = 1.0

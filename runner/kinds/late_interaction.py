@@ -108,7 +108,7 @@ class MultiVectorSentence(SentenceModel):
 
     @cached_property
     def vector_length(self) -> int:  # type: ignore[override]  # an attribute of the contract
-        """How many numbers a vector has."""
+        """The number of components of a vector."""
         return int(self.model.encode_query(["a"], show_progress_bar=False)[0].shape[-1])
 
     def encode_prepared(self, prepared: Sequence[ClipFrames]) -> np.ndarray:

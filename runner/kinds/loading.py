@@ -297,7 +297,7 @@ class Tokens:
         return {"prompt": self.tokenizer.decode(ids[0]), "tokens": [len(row) for row in ids]}
 
     def longer(self, texts: Sequence[str]) -> int:
-        """How many of the texts are longer than `limit`."""
+        """The number of texts that are longer than `limit`."""
         return count_longer(self.tokenizer, self._cleaned(texts), self.limit)
 
     def _cleaned(self, texts: Sequence[str]) -> list[str]:
@@ -316,7 +316,7 @@ def pad_after(tokenizer: Tokenizer) -> None:
 
 
 def count_longer(tokenizer: Tokenizer, texts: Sequence[str], limit: int) -> int:
-    """How many of the texts make more than `limit` tokens. `limit`: how many tokens the model reads."""
+    """The number of texts that make more than `limit` tokens. `limit`: how many tokens the model reads."""
     # a token is a character at least, but for bytes of others than ASCII and a few that stand around the text
     texts = [text for text in texts if len(text) + 8 > limit or not text.isascii()]
     blocks = [texts[begin : begin + 1024] for begin in range(0, len(texts), 1024)]

@@ -68,7 +68,7 @@ class MatchingScorer(PairScorer):
         return ScoreResult(scores, [{f"frame{t}": float(p) for t, p in enumerate(column)} for column in table.T])
 
     def truncated_texts(self, texts: Sequence[str]) -> int:
-        """How many of the texts are longer than the model reads."""
+        """The number of texts that are longer than the model reads."""
         return loading.count_longer(self.processor.tokenizer, texts, _limit(self.model))
 
     @property
@@ -78,7 +78,7 @@ class MatchingScorer(PairScorer):
 
 
 def _limit(model: TorchModel) -> int:
-    """How many tokens of a caption the model has positions for, 512 at most."""
+    """The number of tokens of a caption for which the model has positions, 512 at most."""
     # BLIP-2's Q-Former reads the caption, not its language model
     text = getattr(model.config, "qformer_config", None) or model.config.get_text_config()
     after = text.pad_token_id + 1 if "bridgetower" in text.model_type else 0  # RoBERTa's begin after the padding's

@@ -37,7 +37,7 @@ ReadAnswers = Callable[[list[str], Sequence[str], OptionTexts], Sequence[np.ndar
 
 @dataclass(frozen=True, kw_only=True)
 class AskOptions:
-    """How captions are asked about."""
+    """The options of asking about captions."""
 
     scoring: Annotated[Literal["yesno", "loglik", "letter"], "How a caption is scored."] = "yesno"
     rotations: Annotated[Rotations, "Orders of the options of --scoring letter."] = "none"
@@ -50,7 +50,7 @@ def prompt_hash(prompt: str) -> str:
 
 
 def latin_rotation(position: int, k: int, seed: int) -> int:
-    """By how many places the candidates of item number `position` are rotated.
+    """The number of places by which the candidates of item number `position` are rotated.
 
     Every k consecutive items get each rotation once (a balanced Latin square), in an order drawn from the seed.
     """

@@ -60,7 +60,7 @@ class SentenceModel(base.Encoder):
         }
 
     def truncated_texts(self, texts: Sequence[str]) -> int | None:
-        """How many of the texts are longer, with their prompt, than the model reads."""
+        """The number of texts that are longer, with their prompt, than the model reads."""
         inside = self.model[0] if hasattr(self.model, "__getitem__") else None
         expansion = getattr(inside, "query_expansion", None) or {}
         fixed_length = expansion.get("length") if expansion.get("strategy") == "fixed" else None

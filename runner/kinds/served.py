@@ -41,7 +41,7 @@ class ServedCost(Cost):
 
 @dataclass(frozen=True, kw_only=True)
 class ServedOptions(prompts.AskOptions, EndpointOptions):
-    """How a served model scores captions."""
+    """The options of a served model that scores captions."""
 
     endpoint: Annotated[str, "Base URL, such as http://localhost:8000/v1; empty: Inference Providers."] = ""
     norm: Annotated[Literal["token", "sum", "char"], "Of --scoring loglik: by what the sum is divided."] = "token"

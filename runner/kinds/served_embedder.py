@@ -22,7 +22,7 @@ PROBES = ("a man opens a door", "a woman closes a window", "two dogs run on a be
 
 @dataclass(frozen=True, kw_only=True)
 class EmbedderOptions(EndpointOptions):
-    """How a served embedder is asked."""
+    """The options of a served embedder."""
 
     texts_as: Annotated[Literal["messages", "input"], "How captions go out; input: without chat template."] = "messages"
     prompt_text: Annotated[str, "Instruction for captions."] = ""

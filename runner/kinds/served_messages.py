@@ -33,7 +33,7 @@ STEPS = 100  # frames between two that are sent, in the count of the video that 
 
 @dataclass(frozen=True, kw_only=True)
 class EndpointOptions:
-    """How an endpoint is asked, whatever for, and at what price."""
+    """The options of an endpoint, whatever it is asked for, and its prices."""
 
     NOT_NUMERIC: ClassVar = ("concurrency", "retries", "answers", "price_in", "price_out", "tokens_per_frame")
     endpoint: Annotated[str, "Base URL, such as http://localhost:8000/v1."] = ""
@@ -177,7 +177,7 @@ class Likelihood:
         return {"largest_gap": gap, "tolerance": TOLERANCE, **self._answer_gap(clip)}
 
     def _answer_gap(self, clip: SentClip) -> dict[str, float]:
-        """How far its own answer is from what it returns for the same text in its prompt."""
+        """The distance of its own answer from its scores of the same text in the prompt."""
         answer = clip.endpoint(self.writer).ask_anew(clip.question(prompts.DESCRIBE))
         text = answer["text"].strip()
         own = [(token, _number(log)) for token, log in answer["tokens"] if token.strip()]

@@ -121,7 +121,7 @@ LANGUAGEBIND_TOKENS = 77
 
 @dataclass(frozen=True)
 class Interface:
-    """How a family of remote code is asked."""
+    """The interface of a family of remote code."""
 
     family: str
     methods: tuple[str, str]  # of the model, for clips and for captions
@@ -200,7 +200,7 @@ class RemoteEncoder(loading.TorchEncoder):
         return {"class": type(self.model).__name__, "family": self.interface.family, "methods": self.interface.methods}
 
     def truncated_texts(self, texts: Sequence[str]) -> int | None:
-        """How many of the texts are longer than the model reads; None where its own code cuts them unsaid."""
+        """The number of texts that are longer than the model reads; None where its own code cuts them unsaid."""
         if not self.interface.processor:
             return None
         pads = self.interface.prepare is None  # to the length at which its processor cuts (128 in Cosmos-Embed1)

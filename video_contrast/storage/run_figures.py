@@ -129,7 +129,7 @@ class RunFigure:
 
 @dataclass(frozen=True, slots=True)
 class Gamma:
-    """How much of a score is left under a group of perturbations, or under one condition."""
+    """The share of a score that is left under a group of perturbations, or under one condition."""
 
     config: str  # what was scored
     score: Score

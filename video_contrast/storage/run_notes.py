@@ -29,7 +29,7 @@ def more_missing_than(share: float, record: RunRecord) -> bool:
 
 
 def missing_clips(record: RunRecord) -> str:
-    """How many clips of a run are missing: "3 of 7 clips"."""
+    """The missing clips of a run in words: "3 of 7 clips"."""
     of_all = f"{record['n_missing']:,} of " if "n_clips" in record else ""
     return of_all + counted(record.get("n_clips", record["n_missing"]), "clip")
 

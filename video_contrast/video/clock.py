@@ -49,7 +49,7 @@ class VideoIndex:
 
     @property
     def n_frames(self) -> int:
-        """How many frames are shown."""
+        """The number of frames that are shown."""
         return len(self.times)
 
     def span(self, start: float | None = None, end: float | None = None) -> Span:
@@ -71,7 +71,7 @@ class VideoIndex:
         return first + sampled_frames(self.times[first:stop], until, count, policy, fps)
 
     def minimum(self, frames: Sequence[int]) -> int:
-        """How many frames must be decoded to get these (increasing), with those after one that it may refer to."""
+        """The number of frames to decode for these (increasing), with those after one that it may refer to."""
         last = {self.key_of(number): number for number in frames}
         return sum(self.settled(number) - key + 1 for key, number in last.items())
 

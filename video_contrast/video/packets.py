@@ -180,7 +180,7 @@ def made_before(path: str, stamp: int) -> tuple[set[int], str]:
 
 
 def counted_frames(path: str) -> tuple[int, str]:
-    """How many frames come out of a file without usable times, and what went wrong on the way."""
+    """The number of frames of a file without usable times, and what went wrong on the way."""
     import av
 
     count, fault = 0, ""

@@ -24,7 +24,7 @@ class Segment:
 
     @property
     def seconds(self) -> float:
-        """How long it is shown."""
+        """The seconds for which it is shown."""
         return (self.end - self.start) / self.speed
 
     def record(self) -> JsonObject:

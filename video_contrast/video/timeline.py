@@ -128,7 +128,7 @@ class Timeline:
         return np.array(numbers, np.int64)
 
     def shares(self, count: int, policy: Policy = "uniform") -> list[int]:
-        """How many of `count` moments of a policy fall into each segment; a cross-fade is halved between its two."""
+        """The numbers of `count` moments of a policy in each segment; a cross-fade is halved between its two."""
         if count < 1:
             raise UsageError(f"cannot sample {count} frames")
         steps = np.arange(count)
@@ -142,7 +142,7 @@ class Timeline:
         return [int(n) for n in np.bincount(at, minlength=len(self.segments))]
 
     def seen(self, numbers: Sequence[int]) -> list[int]:
-        """How often each segment is seen unmixed in the pictures `numbers`."""
+        """The number of times that each segment is seen unmixed in the pictures `numbers`."""
         pictures = [self.pictures[number] for number in numbers]
         segments = [picture.first.segment for picture in pictures if picture.second is None]
         return [segments.count(segment) for segment in range(len(self.segments))]

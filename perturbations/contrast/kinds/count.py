@@ -47,7 +47,7 @@ _MEASURES = words_of("measure")
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """How many of a noun a caption tells."""
+    """The number that a caption tells of a noun."""
 
     first: int  # the words that tell it, up to the noun's adjectives; equal where nothing does ("men")
     last: int

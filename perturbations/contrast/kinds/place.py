@@ -58,7 +58,7 @@ _BOUND = words_of("bound_scene")
 
 
 def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
-    """The noun of a place exchanged for another of its set, where what is done fits there."""
+    """The noun of a place exchanged for another of its set, where the action fits there."""
     meanings = ((noun, thing(sentence, noun, lexicon)) for noun in sentence.noun_phrases())
     vehicles = [noun for noun, meaning in meanings if meaning and lexicon.is_a(meaning.category, "vehicle")]
     if len(vehicles) > 1 or (vehicles and sentence.words[sentence.words[vehicles[0]].head].text != "in"):

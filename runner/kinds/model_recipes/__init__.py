@@ -74,7 +74,7 @@ class OwnerFrames(NamedTuple):
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a family of models is to be asked."""
+    """The recipe by which a family of models is to be asked."""
 
     family: str  # its name
     classes: tuple[str, ...]  # class names of `config.architectures[0]`
