@@ -186,7 +186,7 @@ def _check_record(folder: SetFolder, result: Checked) -> None:
             )
 
 
-# What is known of a video's file (None: there is none), what is wrong with it ("" if nothing), and if that is damage.
+# A video's file as it was found (None: there is none), its fault ("" if it has none), and whether that is damage.
 _Findings = tuple[VideoFacts | None, str, bool]
 
 

@@ -73,7 +73,7 @@ class _ParsedSplit:
     answers: Mapping[str, _Answer]  # of each candidate
     true_of_video: Mapping[str, Sequence[frozenset[str]]]  # words of each true answer
     topics: Mapping[str, Mapping[str, int]]  # video -> words of its questions and true answers, and how many hold it
-    # What a word costs in an answer about a video of which nothing else speaks of it: little for "hand" or "camera",
+    # The cost of a word in an answer about a video of which nothing else speaks of it: little for "hand" or "camera",
     # which are answers about any video, much for "pumpkin", which is one where the questions ask about pumpkins.
     costs: Mapping[str, float]
 

@@ -90,7 +90,7 @@ class XrayRecord(TypedDict):
     tells: list[Facts]
     blind_wins: list[Facts]  # items that a blind model wins: `id`, `question`, `true`, `next` (its second)
     tasks: list[Facts] | None  # the best blind model on each `task`: `items`, `chance`, `AccuracyFacts`
-    # What is won of pairs, the text score of the strongest blind model: `groups`, `same_texts` (groups that ask for all
+    # Pairs that are won, the text score of the strongest blind model: `groups`, `same_texts` (groups that ask for all
     # their clips with the same question), `chance`, `name` of the model, `accuracy`, `low` and `high` (corrected for
     # the choice among the models), `solvable`.
     pairs: Facts | None
@@ -98,7 +98,7 @@ class XrayRecord(TypedDict):
     # model's lead over chance as a share of the model's (None without a lead); `on_blind_wins`, where at least one
     # blind model is right alone, `on_rest`, `n_rest`.
     explained: list[Facts] | None
-    # Where the true candidates stand: `candidates`, the most frequent number of them; `counts`, one a place;
+    # Places of the true candidates: `candidates`, the most frequent number of them; `counts`, one a place;
     # `most_common`, share of the fullest place; `p_value`, chi-square test of equal shares, items as independent.
     position: Facts
     # Candidates of an item that say the same, nearly the same, or more than models read: the findings
@@ -117,7 +117,7 @@ class XrayRecord(TypedDict):
     # Whether a language `model` finds the published order of `items`, and that of `candidates`, likelier than shuffled
     # ones: of each `n` (shards of items; items), `gain` (log-likelihood a token, nats), `p_value` (one-sided t-test).
     order: Facts | None
-    # What the set can show: `from` (what the variance is taken from), `points`, `difference` (0..1), `clusters_needed`,
+    # Power of the set: `from` (what the variance is taken from), `points`, `difference` (0..1), `clusters_needed`,
     # `items_needed`, `n_clusters`, `n_items`, `detectable` (the least difference that the set shows), `enough`; of a
     # pilot `detectable_with_more_items` (on the same videos); without scores `clusters_needed_at_best` and
     # `detectable_at_best` (where the items of a video are unrelated).
@@ -131,6 +131,6 @@ class ConfigAudit(AuditFacts):
 
     certificate: NotRequired[Facts]  # of `xray.certificate`
     pairs: NotRequired[Facts]  # as in `XrayRecord`
-    # What a refinement left of a split: `items_before`, `items_after`, `grid`, `scores` (the two blind models),
+    # The rest of a split after a refinement: `items_before`, `items_after`, `grid`, `scores` (the two blind models),
     # `accuracy_after` (of both, on what stays), `items`.
     refined: NotRequired[Facts]

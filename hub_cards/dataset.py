@@ -33,7 +33,7 @@ _SHOWN_TOP = {
     "pretty_name", "summary", "sources", "licence", "licence_id", "citations", "seed", "options", "warnings",
     "left_out", "checks", "limits", "canary", "counts", "language",
 }  # fmt: skip
-# What the names inside `edits.scores` mean.
+# Name inside `edits.scores` -> its meaning.
 EDIT_SCORES = {
     "probability": "that a reader finds the edit natural and surely false of the clip",
     "falsity": "that it is surely false, if it is natural",

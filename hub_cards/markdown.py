@@ -76,7 +76,7 @@ def _environment() -> Any:  # jinja2's `Environment`: jinja2 is imported at firs
     return environment
 
 
-# Those that captions and videos come under. The Hub knows more, and refuses a card with an id that it does not know.
+# Licences that captions and videos come under. The Hub knows more, and refuses a card with an id that it does not know.
 _IDS = {
     "apache-2.0", "bsd-3-clause", "cc0-1.0", "cdla-permissive-1.0", "cdla-permissive-2.0", "cdla-sharing-1.0", "mit",
     "odbl", "odc-by", "pddl", "unknown",

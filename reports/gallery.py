@@ -45,7 +45,7 @@ def strip_of(item: Item) -> str:
     return f"{item['video_path']}{cut}"
 
 
-# What the page's script reads; short keys, since a page holds thousands of items.
+# Items for the page's script; short keys, since a page holds thousands of items.
 #   sets     of each its `name` and `items`: i id, v video id, c candidates, l label, k kinds, s name of its strip; and
 #            where it has them, e edits (from, to, what stood there), p the other clips of its group (strip, video id,
 #            label), q question, w what was done to an edited clip, t span

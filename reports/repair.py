@@ -38,7 +38,7 @@ def write_repair(
     source: XraySource, output: Path, edits: DistractorEdits, *, sample: int = 60, votes: Sequence[Path] = (),
     seed: int = 0,
 ) -> tuple[dict[str, XrayRecord], str]:  # fmt: skip
-    """Repairs a set and writes all of it; returns the X-rays before and after, and what was done in one sentence.
+    """Repairs a set and writes all of it; returns the X-rays before and after, and a summary in one sentence.
 
     `source`: of `open_sources`. Readers see a `sample` of the old distractors, and as many new ones; without `votes`,
     files of these readers, the card says "not read". Other arguments are those of `repair`.

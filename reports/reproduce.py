@@ -93,7 +93,7 @@ def _feint6k(folder: Path, configs: Sequence[str]) -> BuildPlan | None:
     return [config for config in configs if config.rpartition("_")[2] in tables], tables
 
 
-# What can be built of a folder of annotations; None where it holds none.
+# Builder -> its plan of a folder of annotations; None where the folder holds none.
 PLANS: Mapping[str, Callable[[Path, Sequence[str]], BuildPlan | None]] = {"msrvtt": _msrvtt, "feint6k": _feint6k}
 _USUAL_SCALE = 100.0  # of the CLIP family, where a checkpoint does not hold its own
 

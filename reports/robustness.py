@@ -30,7 +30,7 @@ def robustness(runs: Sequence[ConfigRun]) -> Section:
         key = of_set[0].key
         score = _scores(of_set[0])[0]
         section.add(gamma_tables(of_set), key.short)
-        # What is at chance has nothing to lose: its gammas are no robustness.
+        # A model at chance has nothing to lose: its gammas are no robustness.
         able = [run for run in of_set if score in _scores(run) and not at_chance(run, score)]
         if able:
             maps = (pair_map(run, score) for run in able[:_MAPS])

@@ -29,7 +29,7 @@ from video_contrast.video import Clip, Counter, UnseenEdit
 
 T = TypeVar("T")
 FRAMES_HELD = 4 << 30  # bytes; 91 views of a clip at 1920x1080 hold up to 1.9 GB
-# What a broken clip may raise from decoding, perturbing or preparing. If every clip does, the run fails with it.
+# Errors that a broken clip may raise from decoding, perturbing or preparing. If every clip does, the run fails with it.
 _BROKEN = (VideoContrastError, ValueError, OSError)
 
 

@@ -198,7 +198,7 @@ def self_test(run: Run) -> SelfTest | None:
         return examine(run)[0]
     folder = RunFolder(run.job.output)
     sampling, marks = run.job.sampling, sorted(run.job.dataset.fingerprints.items())
-    # What it holds for: the model, its libraries and options, the sampling, and the set.
+    # The test holds for: the model, its libraries and options, the sampling, and the set.
     key = seeds.digest("self-test", VERSION, run.space, str(sampling), str(marks)).hex()[:32]
     former = run.processes.from_first(lambda: folder.read_self_test(key))
     test = SelfTest.from_dict(former) if former else _tested(run)

@@ -48,7 +48,7 @@ def note(text: str) -> None:
 
 
 def say(text: object) -> None:
-    """Says on standard output what was done, of a command whose result is files; nothing under `--quiet`."""
+    """Prints the result of a command that writes files, in a sentence; nothing under `--quiet`."""
     if not is_quiet():
         print(text, flush=True)
 

@@ -44,7 +44,7 @@ def device_of(device: str = "auto") -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-# What torch, cuBLAS and cuDNN say.
+# Messages of torch, cuBLAS and cuDNN.
 _NO_MEMORY = ("out of memory", "can't allocate memory", "not enough memory", "alloc_cpu", "alloc_failed")
 
 

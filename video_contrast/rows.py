@@ -159,7 +159,7 @@ _SEGMENT: dict[str, Column] = {
     "video_path": "string", "start": "float64", "end": "float64", "speed": "float64", "reversed": "bool",
     "mirrored": "bool", "fade": "float64",
 }  # fmt: skip
-# What only some sets have, by the name of the entry in the set's record that says so.
+# Columns that only some sets have, by the name of the entry in the set's record that says so.
 OPTIONAL: dict[str, dict[str, Column]] = {
     "questions": {"question": "string"},
     "perturbed": {

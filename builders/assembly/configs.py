@@ -53,7 +53,7 @@ WORDS: tuple[Target, ...] = ("verb", "object")
 RULE_CONFIGS = tuple(f"{kind}_mc" for kind in RULES)
 MIXED = ("gender_mc", "verb_mc", "object_mc", *RULE_CONFIGS)  # the configs whose contrasts `contrast_mc` holds
 
-# What to do where no contrast can be built.
+# Advice where no contrast can be built.
 HINT = (
     "--explain says why for each clip; a lower --quality asks less of a contrast, and --training TABLE adds what "
     "captions of your own kind say"

@@ -38,7 +38,7 @@ class Tick:
     vote: str
 
 
-# What the page shows of a clip, for one config: names of both (`config`, `clip`), the `video` file, relative to the
+# A clip as the page shows it, for one config: names of both (`config`, `clip`), the `video` file, relative to the
 # page, with "#t=start,end" where the clip is a span of it, all `captions` of the clip, and `candidates`, best first: of
 # each the index of its caption, the contrast, its probability or None.
 Card = dict[str, Json]

@@ -63,7 +63,7 @@ def motion_of(root: Path, clip: Clip) -> Motion:
     )
     levels = np.stack(grey).astype(np.float64)
     steps = np.abs(np.diff(levels, axis=0))
-    # Where things move, by how much of it adds up: the sum over places of the net flow, and over the picture.
+    # The share of motion that adds up: the sum over places of the net flow, and over the picture.
     path = float(np.linalg.norm(flows, axis=-1).sum())
     together = float(np.linalg.norm(flows.sum(axis=(1, 2)).sum(axis=0)))
     each = float(np.linalg.norm(flows.sum(axis=(1, 2)), axis=-1).sum())
@@ -267,7 +267,7 @@ def balanced_lengths(clips: Sequence[SourceClip], options: ClipEditOptions) -> l
 
 
 def pattern(caption: str) -> str | None:
-    """How a caption tells what is done; None for a title or a list of tags, which reads badly inside a sentence.
+    """The form in which a caption tells an action; None for a title or list of tags, which reads badly in a sentence.
 
     >>> [pattern(text) for text in ("a man rides", "a man riding a horse", "riding a horse", "mix the eggs", "red car")]
     ['sentence', 'somebody doing', 'doing', 'order', None]

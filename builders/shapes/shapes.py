@@ -113,7 +113,7 @@ def scene_of(clip_id: str) -> world.Scene:
 
 
 ClipRows = Iterator[tuple[SceneClip, MultipleChoiceRow]]
-# What a true caption claims and a random stream -> what contrasts of it claim.
+# The claim of a true caption and a random stream -> the claims of its contrasts.
 Contrast = Callable[[Claim, Generator], Iterable[Claim]]
 
 

@@ -31,7 +31,7 @@ LISTS = {
 }
 CONTRAST_SPLITS = ("validation", "test", "test_1k_a")
 _YOUTUBE = re.compile(r"(?:[?&]v=|youtu\.be/)([\w-]{6,})")
-# What the contrast-set paper reports (appendix D).
+# Figures of the contrast-set paper (appendix D).
 PAPER = {"gender_mc": {"items": 2477, "of": 2990, "share": 82.8}, "verb_mc": {"items": 2554, "of": 2990, "share": 85.4}}
 REQUIREMENTS = "the folder of MSR-VTT's annotations (test_videodatainfo.json ...)"
 

@@ -214,7 +214,7 @@ class Evidence:
         wide = {name for category in self.categories(noun) for name in (category, *self.parents(category))}
         units: dict[str, VerbChoice] = {}
         for name in sorted(own | wide if noun else own):
-            # What is listed under a noun or its classes takes it, unless it is excepted.
+            # An action that is listed under a noun or its classes takes it, unless it excepts the noun.
             always, others = self._takers(subject, name, passive)
             units = units | always | units if units else always.copy()
             for action in others:

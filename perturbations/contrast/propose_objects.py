@@ -26,7 +26,7 @@ from video_contrast.perturbations.english.lexicon import words_of
 from video_contrast.seeds import Streams
 
 _JITTER = 0.8
-# What a noun that is written for a thing, in its place or in another, is worth beside the counts.
+# The worth beside the counts of a noun that is written for a thing, in its place or in another.
 _WORTH_HERE, _WORTH_ELSEWHERE = 2.0, 0.5
 _NOUNS = 60  # nouns a thing that are looked at
 _MOST_CHOICES = 12  # candidates a thing that are judged

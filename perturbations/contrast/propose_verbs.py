@@ -231,7 +231,7 @@ def _score_choices(
     evidence: Evidence, frame: Frame, keeps: str, doer: str, noun: str, passive: bool
 ) -> tuple[np.ndarray, list[VerbChoice], dict[str, int]]:
     """How usual of the object each possible unit is, by uses and counts; the units; the place of each by its words."""
-    # What the parser takes for the doer but that does nothing by itself hides people: "a video with people dancing".
+    # A doer by the parser that does nothing by itself hides people: "a video with people dancing".
     subject = doer if doer and evidence.units_for(doer) else "person"
     videos_of = evidence.units_of.get(noun, {})
     uses = evidence.uses(noun) if noun and subject == "person" else ()
@@ -390,7 +390,7 @@ def _is_taken_up(sentence: Sentence, at: int, behind: int) -> bool:
 
 
 def _is_used(tail: Tail, slot: VerbSlot, evidence: Evidence) -> bool:
-    """Whether a thing is used for what is done, and for little else: "cleans a glass with a towel"; not what
+    """Whether a thing is the tool of an action, and of little else: "cleans a glass with a towel"; no thing that
     somebody has who moves or rests: "runs along a street with a bag"."""
     actions = evidence.lexicon.actions(slot.unit) if slot.frame != "t" else ()
     if any(action.motion != "-" or action.posture in RESTS for action in actions):

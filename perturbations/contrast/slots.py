@@ -16,7 +16,7 @@ Frame = Literal["i", "t", "p", "o"]
 LIGHT = words_of("light_verb")
 # Light verbs that are steps of recipes where nobody is named: "put the pan in the oven".
 _STEPS = frozenset(["put", "take", "bring", "place"])
-# What stands for a person as an object: "each other", "him".
+# Words that stand for a person as an object: "each other", "him".
 _PERSONS = words_of("for_a_person")
 _ADJECTIVE_PARTICLES = words_of("particle")
 # Prepositions that say where or when something is done: behind them the verb may change alone.

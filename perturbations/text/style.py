@@ -134,7 +134,7 @@ def _without_negation(caption: str) -> str:
 
 _MOST_WORDS = 13  # words: readers found 21 % of the passives of longer captions faulty, 7 % of those of the others
 _BY = {"he": "him", "she": "her", "they": "them", "i": "me", "we": "us"}
-# What may hang on the verb of a statement: no second verb, no clause, no second object.
+# Labels of words that may hang on the verb of a statement: no second verb, no clause, no second object.
 _PARTS = ("nsubj", "dobj", "aux", "prt", "prep", "dative", "advmod", "punct")
 _CLAUSE_TAGS = ("VB", "VBZ", "VBP", "VBD", "MD", "TO", "WDT", "WP", "WRB")
 _NO_PLACE = ("as", "like", "of", "by", "than")  # prepositions that tell nothing of where, when or how

@@ -27,7 +27,7 @@ from video_contrast.seeds import digest, stream
 from video_contrast.storage import open_set
 
 PAGE, KEY = "page.html", "pairs.jsonl"
-# What a reader votes: question -> key, name, explanation (the standard by which the shipped votes were made).
+# The questions to a reader: question -> key, name, explanation (the standard by which the shipped votes were made).
 QUESTIONS: dict[str, list[tuple[str, str, str]]] = read_json(Path(__file__).with_name("questions.json"))
 LEGENDS = {
     "wording": "Could a person have written the edited caption?",

@@ -30,7 +30,7 @@ from video_contrast.version import __version__
 from video_contrast.video import Clip
 from video_contrast.video.container import opened
 
-# What browsers and phones play. Lossless h264 holds RGB, which they show in false colours without an error.
+# Codecs that browsers and phones play. Lossless h264 holds RGB, which they show in false colours without an error.
 _PLAYED = {("h264", "yuv420p"), ("h264", "yuvj420p"), ("vp9", "yuv420p"), ("av1", "yuv420p")}
 _ENDINGS = (".mp4", ".webm", ".m4v")
 _writing = threading.Lock()

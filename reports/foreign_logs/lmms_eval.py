@@ -14,7 +14,7 @@ _FIELDS = {
     "prompt_hash", "target_hash", "input_media", "submission",
 }  # fmt: skip
 _SCORES = ("score", "acc", "accuracy", "correct", "rating", "exact_match", "right")
-# What the model answered, and what it should have: tasks that leave the comparison to their aggregation.
+# Fields with the model's answer and with the right one: tasks that leave the comparison to their aggregation.
 _PAIRS = [("pred_answer", "answer"), ("pred_answer", "gt_answer"), ("parsed_pred", "answer"), ("pred", "ground_truth")]
 _NAME = re.compile(r"(?:(.*)_)?samples_(.+)$")
 

@@ -24,7 +24,7 @@ AFTER_THINKING = "\n\n"  # stands between the block and the answer in templates
 QWEN_VIDEOS = "Qwen2VLVideoProcessor"
 IMAGE_PIXELS = (4 * 28 * 28, 16384 * 28 * 28)
 VIDEO_PIXELS = (128 * 28 * 28, 768 * 28 * 28)
-# What the README of MiniCPM-V passes with a video, whose frames would be cut into slices and numbered as images are.
+# Arguments of MiniCPM-V's README for a video, whose frames would be cut into slices and numbered as images are.
 MINICPM_VIDEOS = {"max_slice_nums": 1, "use_image_id": False}
 
 # "auto" is a video where the processor takes one, images elsewhere; "timed" are images, each after its time.

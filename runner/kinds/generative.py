@@ -37,7 +37,7 @@ from video_contrast.runner.kinds.model_recipes import OwnerFrames, recipe_of, ty
 from video_contrast.untyped import Cache, Processor, Tensor, TorchModel
 
 T = TypeVar("T")
-# What is kept of an ending's logits: called with its number and float32[n, V], while the batch is in memory.
+# Keeps a part of an ending's logits: called with its number and float32[n, V], while the batch is in memory.
 Read = Callable[[int, Tensor], T]
 # Inputs with one entry a token; everything else in the processor's output describes pixels.
 PER_TOKEN = ("input_ids", "attention_mask", "token_type_ids", "mm_token_type_ids", "position_ids")

@@ -27,7 +27,7 @@ from video_contrast.runner.price import estimate
 
 AT_ONCE = 16  # clips whose requests may be in flight together; the pace of the endpoint bounds the requests
 ANSWER_TOKENS = 16  # "**", "The answer is (" or an empty block of thoughts may stand before an answer
-# What is asked for with the tokens of an answer. A server that refuses one is asked for the next.
+# Parameters that ask for the tokens of an answer with alternatives. A server that refuses one is asked for the next.
 LOG_PROBABILITIES: list[JsonObject] = [{"logprobs": True, "top_logprobs": n} for n in (20, 10, 5)]
 LOG_PROBABILITIES += [{"logprobs": True}, {}]
 

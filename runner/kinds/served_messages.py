@@ -25,7 +25,7 @@ from video_contrast.runner.kinds.base import ClipFrames
 from video_contrast.runner.kinds.loading import metadata_of
 
 FramesAs = Literal["images", "video"]
-# What vLLM takes as the frames of one video: pictures after one another, separated by commas.
+# The frames of one video as vLLM takes them: pictures after one another, separated by commas.
 VIDEO_OF_PICTURES = "data:video/jpeg;base64,"
 QUALITY = 95  # of JPEG
 STEPS = 100  # frames between two that are sent, in the count of the video that they are said to come from

@@ -38,7 +38,7 @@ TEXT = [
     f"text:{name}"
     for name in ("append_irr", "gender_swap", "no_verbs", "random_noun", "shuffle_order", "spelling_error")
 ]
-# What the robustness lines are means over: 6 visual, 6 textual, and their 36 pairs.
+# The perturbations over which robustness lines are means: 6 visual, 6 textual, and their 36 pairs.
 CONDITIONS = ["clean", *VISUAL, *TEXT, *(f"{visual}+{text}" for visual in VISUAL for text in TEXT)]
 
 

@@ -71,7 +71,7 @@ MAIN: dict[Layout, tuple[Score, ...]] = {
     "pairs": PAIR_SCORES,
     "retrieval": tuple(of_way[0] for of_way in RECALLS.values()),
 }
-# What gammas are of.
+# Layout -> the scores of which gammas are taken.
 ROBUST: dict[Layout, tuple[Score, ...]] = {
     "multiple_choice": (ACCURACY,),
     "pairs": (ACCURACY, *PAIR_SCORES),

@@ -79,10 +79,10 @@ CARD = "README.md"
 CROISSANT = "croissant.json"
 EVALUATION = "eval.yaml"
 LOCAL = "local.json"
-# What a killed build, `generate` before it writes its set, or a review leaves in a folder.
+# Files that a killed build, `generate` before it writes its set, or a review leaves in a folder.
 BESIDE = (CROISSANT, EVALUATION, "answers.jsonl", "rejected.jsonl", "review.html", "review.tsv")
 PLAYED = "video"  # column of a set that was pushed with its videos, which the Hub's viewer plays; never of rows
-# What the datasets library reads as tables; of a folder of videos it would make a set of videos.
+# Endings that the datasets library reads as tables; of a folder of videos it would make a set of videos.
 _TABLES = (".parquet", ".arrow", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt", ".zip", ".gz", ".zst", ".tar")
 
 

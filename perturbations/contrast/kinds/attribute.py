@@ -19,14 +19,14 @@ _NAMES = words_of("after_colour_in_name")
 # Nouns of which an adjective says little, or that form names with any.
 _VAGUE = words_of("vague_thing")
 _MASS = ("mixture", "drink", "sauce", "dry_ingredient", "herb", "grain", "dairy", "meat")  # "a little salt"
-# What is cut is cut into one of these; "/" joins names that viewers mix up.
+# Shapes into which things are cut; "/" joins names that viewers mix up.
 _PIECES = ("slice/ring", "cube/chunk", "strip", "half/wedge/quarter")
 # Sports of a game (player, team), and of a match.
 _SPORTS = {
     "game player team": ("soccer/football/rugby", "basketball", "baseball/cricket", "hockey", "volleyball"),
     "match tournament": ("soccer/football/rugby", "basketball", "hockey", "tennis", "wrestling/boxing", "golf"),
 }
-# What belongs to one sport.
+# Words that belong to one sport.
 _SPORTING = words_of("of_a_sport")
 _CHILDREN = frozenset("girl boy kid child brother sister baby fan one adult".split())  # noqa: SIM905
 # Nouns of people of whom adjectives of a dimension say little: "a big girl".

@@ -30,7 +30,7 @@ _TOGETHER = words_of("says_together")
 # What one of several does while the others look on, or what takes two: "two men are talking" does not make "a man is
 # talking" false.
 _SHARED = words_of("done_together")
-# Of which several people have one each: "two men are wearing a hat".
+# Things of which several people have one each: "two men are wearing a hat".
 _OWN = frozenset("wear drive ride hold carry use smoke drink steer propose give show have".split())  # noqa: SIM905
 _OWNED = ("garment", "headwear", "footwear", "two_wheeler", "body", "jewelry")
 _FOR_ONE = words_of("for_one")  # "on a chair", "in a hammock"
@@ -177,7 +177,7 @@ def _is_owned(sentence: Sentence, quantity: Quantity, noun: int, lexicon: Lexico
     is_worn = any(lexicon.is_a(meaning.category, kind) for kind in _OWNED)
     if is_worn and (behind in ("in", "with", "wearing") or (plural and not definite)):
         return plural or meaning.category not in ("footwear", "body_part")
-    # What fits the fingers or a hand is size "t" or "h": "licks a lollipop".
+    # Things that fit the fingers or a hand are of size "t" or "h": "licks a lollipop".
     is_held = meaning.size in "th" and meaning.category != "ball" and (word.dep == "dobj" or behind == "with")
     return plural and before is not None and not definite and (is_held or word.lemma in _FOR_ONE)
 

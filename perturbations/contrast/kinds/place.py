@@ -46,7 +46,7 @@ _FURNITURE = frozenset("table shelf floor chair couch bed bench stairs".split())
 _WITH_ANIMALS = words_of("place_of_animals")
 _WITH_FOOD = _FURNITURE | set("kitchen park garage classroom rain snow sunshine oven fridge freezer microwave".split())  # noqa: SIM905
 _WITH_SPORT = _FURNITURE | set("gym park field beach street garage lawn school playground rain snow sunshine".split())  # noqa: SIM905
-# What stands, or is done, in one kind of place.
+# Things that stand, and actions that happen, in one kind of place.
 _FITTED = {
     place: words_of(f"fits_{place.replace(' ', '_')}")
     for place in ("kitchen", "bathroom", "bedroom", "laundry room", "store", "beach")

@@ -6,7 +6,7 @@ from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.lexicon import words_of
 
-# What both do, or what also holds the other way round.
+# Actions of both, and actions that hold the other way round, too.
 _MUTUAL = words_of("mutual")
 _RELATIVE = words_of("relative_noun")
 # Prepositions behind which somebody undergoes an action.
