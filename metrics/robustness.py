@@ -245,7 +245,8 @@ def _figures(
         mean = _mean(np.array(each))
         result[gamma] = mean if np.isfinite(mean) else None
         spread = np.array(each) if len(inside) > 1 else values[inside[0]]
-        result[f"{gamma}_std"] = _std(spread, ddof)
+        defined = spread[np.isfinite(spread)]
+        result[f"{gamma}_std"] = exact_std(defined, ddof) if len(defined) > ddof else None
     for name, values in scores.items():
         result[name] = _mean(np.array([values[j].mean() for j in inside]))
     for name, values in samples.items():
@@ -315,8 +316,3 @@ def _means(values: Floats) -> Floats:
 
 def _mean(values: Floats) -> float:
     return float(_means(values[None])[0])
-
-
-def _std(values: Floats, ddof: int) -> float | None:
-    defined = values[np.isfinite(values)]
-    return exact_std(defined, ddof) if len(defined) > ddof else None

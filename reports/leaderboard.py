@@ -37,9 +37,9 @@ from video_contrast.reports.why_differ import certificate_side, compare, failed_
 from video_contrast.reports.why_differ.stages import GREY_LEVELS, summary_gap
 from video_contrast.reports.write import Page, records, render_page, settings, warnings
 from video_contrast.runner.conditions import Visual
-from video_contrast.runner.evidence import summary
 from video_contrast.runner.recompute import contradictions
 from video_contrast.runner.sets import load_set
+from video_contrast.runner.traces import summary
 from video_contrast.runner.views import Sampling, views_of
 from video_contrast.storage.certificates import certificates_in, is_of
 from video_contrast.storage.run_figures import kind_in_words

@@ -15,7 +15,6 @@ from video_contrast.runner.device import device_of, full_float32, load_model
 from video_contrast.runner.doctor.result import accepted_checks
 from video_contrast.runner.embedding_store import VERSION
 from video_contrast.runner.encode import frames_by_themselves
-from video_contrast.runner.evidence import item_digests, run_evidence
 from video_contrast.runner.job import Job, RunResult, estimate_of, identity, model_facts, read_result
 from video_contrast.runner.kinds.base import Encoder
 from video_contrast.runner.memory import enough_memory
@@ -26,6 +25,7 @@ from video_contrast.runner.processes import Processes
 from video_contrast.runner.self_test import self_test
 from video_contrast.runner.sets import Group
 from video_contrast.runner.table_scores import TableScorer
+from video_contrast.runner.traces import item_digests, run_evidence
 from video_contrast.runner.video_files import root_of
 from video_contrast.seeds import digest
 from video_contrast.storage import RunFolder

@@ -2,7 +2,7 @@
 
 It is tested before a run, once a folder and model, or looked at without scoring a set (`doctor`, `--show-input`). What
 it is given and returns for the golden eight is its certificate, a few kB of JSON: digests and some values of frames and
-pixels, token ids, embeddings or scores (`runner.evidence`), with revision, weights, dtype, device and versions.
+pixels, token ids, embeddings or scores (`runner.traces`), with revision, weights, dtype, device and versions.
 """
 
 import sys
@@ -22,7 +22,6 @@ from video_contrast.runner.doctor import checks
 from video_contrast.runner.doctor.alternatives import try_alternatives
 from video_contrast.runner.doctor.probe import ITEMS, Probe, make_probe
 from video_contrast.runner.doctor.result import ALL, Outcome, SelfTest, accepted_checks, refuse
-from video_contrast.runner.evidence import network_facts, traces
 from video_contrast.runner.job import Job, model_facts, numeric_options
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, ModelSource, TextScorer, product
 from video_contrast.runner.kinds.model_recipes import recipe_of
@@ -32,6 +31,7 @@ from video_contrast.runner.process_share import Run
 from video_contrast.runner.processes import Processes
 from video_contrast.runner.run_directory import versions
 from video_contrast.runner.sets import load_set
+from video_contrast.runner.traces import network_facts, traces
 from video_contrast.runner.video_files import root_of
 from video_contrast.storage import RunFolder
 from video_contrast.storage.certificates import VERSION as CERTIFICATE_VERSION

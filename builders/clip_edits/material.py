@@ -73,15 +73,6 @@ def motion_of(root: Path, clip: Clip) -> Motion:
     return Motion(round(amount, 3), round(min(1.0, max(net_flow, net_change)), 3) if amount >= STILL else 0.0, colours)
 
 
-def likeness(first: Motion, second: Motion) -> float:
-    """The likeness of two clips' colours: the share of pixels that they have in common, 0 to 1.
-
-    >>> likeness(Motion(0, 0, (1.0, 0.0)), Motion(0, 0, (0.25, 0.75)))
-    0.25
-    """
-    return float(np.minimum(first.colours, second.colours).sum())
-
-
 Transition = Literal["varied", "gap", "cut", "fade"]
 _SPACED_MARK = re.compile(r"\s+([,.;:!?])")
 _PAUSE = 0.5  # seconds at most

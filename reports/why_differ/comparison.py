@@ -17,7 +17,7 @@ from video_contrast.metrics.ranks import first_chance
 from video_contrast.reports.compare import ranks_among
 from video_contrast.reports.layout import Cell, Section, Table, Tone, columns, row
 from video_contrast.reports.runs import ConfigRun
-from video_contrast.reports.why_differ.evidence import ItemEvidence, Side, candidate_places, common, pairs_of
+from video_contrast.reports.why_differ.sides import ItemEvidence, Side, candidate_places, common, pairs_of
 from video_contrast.reports.why_differ.stages import StageResult, compare, first_different
 from video_contrast.storage.run_figures import ACCURACY, MAIN, Score
 from video_contrast.storage.run_file_fields import SimilarityMatrix

@@ -14,7 +14,7 @@ import numpy as np
 
 from video_contrast.console import counted
 from video_contrast.files import Json
-from video_contrast.reports.why_differ.evidence import (
+from video_contrast.reports.why_differ.sides import (
     CERTIFICATE,
     ItemEvidence,
     Side,

@@ -25,7 +25,6 @@ from video_contrast.runner.conditions import Visual
 from video_contrast.runner.doctor.checks import is_testable
 from video_contrast.runner.doctor.probe import Probe, make_probe
 from video_contrast.runner.doctor.result import Outcome
-from video_contrast.runner.evidence import network_of
 from video_contrast.runner.kinds.base import Encoder, product, unit_rows
 from video_contrast.runner.kinds.generated import GeneratedScorer
 from video_contrast.runner.kinds.generative import GenerativeScorer
@@ -34,6 +33,7 @@ from video_contrast.runner.kinds.model_recipes import recipe_of
 from video_contrast.runner.plan import make_plan
 from video_contrast.runner.process_share import Run
 from video_contrast.runner.sets import load_set
+from video_contrast.runner.traces import network_of
 from video_contrast.runner.video_files import root_of
 from video_contrast.runner.views import Sampling, views_of
 from video_contrast.untyped import Processor, Tensor, TorchModel

@@ -19,9 +19,9 @@ from video_contrast.golden import GOLDEN
 from video_contrast.metrics import sign_flip
 from video_contrast.runner.doctor.probe import GREY, Probe, difference, finite, grey
 from video_contrast.runner.doctor.result import Outcome, State
-from video_contrast.runner.evidence import first_inputs, network_of
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, LoadOptions, ModelSource, PairScorer
 from video_contrast.runner.kinds.loading import load_processor, pixels_of
+from video_contrast.runner.traces import first_inputs, network_of
 from video_contrast.untyped import Processor
 from video_contrast.video import read_video
 

@@ -44,7 +44,7 @@ class SelfTest:
     # input of the model for the first item (prompt, token counts, times, pixel shapes).
     rendered: JsonObject = field(default_factory=dict)
     exempt: str = ""  # why a model is not tested; "" where it was
-    # inputs and outputs of the model for each item (`runner.evidence`).
+    # inputs and outputs of the model for each item (`runner.traces`).
     traces: list[JsonObject] = field(default_factory=list)
 
     def of(self, state: State) -> list[Outcome]:

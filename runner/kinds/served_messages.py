@@ -171,7 +171,7 @@ class Likelihood:
                 raise self._refusal(f"{wrong[0]:g} is no log-probability")
             differences = [abs(a - b) for (_, a), (_, b) in zip(before, after, strict=True)]
             if max(differences) > TOLERANCE:
-                totals = f"{_total(before):.3f} and {_total(after):.3f}"
+                totals = " and ".join(f"{sum(log for _, log in tokens):.3f}" for tokens in (before, after))
                 raise self._refusal(f"asked twice for {text!r} it returned {totals}, by the company of other requests")
             gap = max(gap, *differences)
         return {"largest_gap": gap, "tolerance": TOLERANCE, **self._answer_gap(clip)}
@@ -289,10 +289,6 @@ def _paired(lists: Mapping[str, Json]) -> list[TokenLog]:
 def _number(log: float | None) -> float:
     """A log-probability; NaN where the server has none, as of the first token."""
     return math.nan if log is None else float(log)
-
-
-def _total(tokens: Sequence[Token]) -> float:
-    return sum(log for _, log in tokens)
 
 
 def _as_answer(clip: SentClip, question: str, caption: str) -> list[Message]:

@@ -14,11 +14,11 @@ from safetensors.torch import load_file, save_file
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.question_text import WHICH_SENTENCE, Question, letter_of
 from video_contrast.runner import score
-from video_contrast.runner.evidence import network_of
 from video_contrast.runner.kinds import choose, options_for
 from video_contrast.runner.kinds.base import ClipFrames, LoadOptions
 from video_contrast.runner.kinds.generated import GeneratedScorer
 from video_contrast.runner.locate import locate
+from video_contrast.runner.traces import network_of
 
 TEXTS = ["a man runs", "a man walks", "a man sits"]
 CLIPS = [
