@@ -11,8 +11,10 @@ from video_contrast.perturbations.english.lexicon import words_of
 
 _UNIVERSAL = {"V": "VERB", "N": "NOUN", "J": "ADJ", "R": "ADV"}
 _BE = {"VB": "be", "VBP": "are", "VBZ": "is", "VBD": "was", "VBG": "being", "VBN": "been"}
+_FORMS = {"be": _BE, "repot": {"VBG": "repotting", "VBD": "repotted", "VBN": "repotted"}}
 _PAST = {"blend": "blended", "lean": "leaned", "quit": "quit", "saute": "sauteed", "sautee": "sauteed", "ski": "skied"}
 _CLITICS = {"n't": "not", "n’t": "not", "'re": "be", "'m": "be", "'ve": "have", "'ll": "will", "'d": "would"}
+_LEMMAS = {"headbutting": "headbutt", "harmonica": "harmonica", "repotted": "repot"}  # that the rules get wrong
 # Verbs of two words whose second is inflected.
 _COMPOUNDS = words_of("compound_verb")
 _AUXILIARIES = frozenset({"is", "are", "was", "were", "be", "been", "being", "has", "have", "had", "am"})
@@ -52,8 +54,8 @@ def lemma(word: str, tag: str = "NN") -> str:
     ('man', 'dice', 'sit', 'be', 'the')
     """
     low = word.lower()
-    if low in _CLITICS:
-        return _CLITICS[low]
+    if known := _CLITICS.get(low) or _LEMMAS.get(low):
+        return known
     if low in ("'s", "’s"):
         return "be" if tag.startswith("V") else low
     universal = _UNIVERSAL.get(tag[:1]) if tag[:2] in ("VB", "NN", "JJ", "RB") else None
@@ -91,15 +93,14 @@ def inflect(lemma: str, tag: str) -> str:
     head, space, rest = lemma.partition(" ")
     if space and verb_word(lemma) != head:
         return f"{head} {inflect(rest, tag)}"
-    if head == "be" and tag in _BE:
-        return _BE[tag] + space + rest
+    if known := _FORMS.get(head, {}).get(tag):
+        return known + space + rest
     if tag in ("VB", "VBP", "NN", "NNP", "JJ", "RB"):
         return lemma
     if head in _PAST and tag in ("VBD", "VBN"):
         return _PAST[head] + space + rest
-    forms = _lemminflect().getInflection(head, tag)
-    if not forms and tag == "VBN":  # regular verbs share the form, and the table lists it once
-        forms = _lemminflect().getInflection(head, "VBD")
+    # Regular verbs share the forms of VBD and VBN, and the table lists them once.
+    forms = _lemminflect().getInflection(head, tag) or (tag == "VBN" and _lemminflect().getInflection(head, "VBD"))
     return (str(forms[0]) if forms else head) + space + rest
 
 
@@ -161,8 +162,7 @@ def main_verb(phrase: str) -> str:
     >>> main_verb("is sitting on"), main_verb("Sings")
     ('sit', 'sing')
     """
-    words = without_auxiliaries(phrase.lower())
-    return lemma(words[0], "VB") if words else ""
+    return lemma(next(iter(without_auxiliaries(phrase.lower())), ""), "VB")
 
 
 def without_auxiliaries(phrase: str) -> list[str]:

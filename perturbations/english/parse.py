@@ -83,13 +83,13 @@ def iterate(
             words = []
             for (start, end), code in zip(word_spans(caption), codes[caption].split(), strict=True):
                 tag, dep, head = code.rsplit("|", 2)
+                tag = "NNS" if tag == "VBZ" and dep in ("dobj", "pobj") else tag  # "blows soap bubbles"
                 text = caption[start:end].lower()
                 words.append(Word(text, tag, lemma(text, tag), dep=dep, head=int(head), start=start, end=end))
             sentences[caption] = _sentences[caption] = Sentence(caption, tuple(words))
         while len(_sentences) > _IN_MEMORY:
             _sentences.popitem(last=False)
-        for caption in part:
-            yield sentences[caption]
+        yield from (sentences[caption] for caption in part)
 
 
 def word_spans(caption: str) -> list[tuple[int, int]]:
