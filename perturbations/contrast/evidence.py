@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts
-from video_contrast.perturbations.contrast.lexicon import Action, Lexicon, Selection, load_lexicon
+from video_contrast.perturbations.contrast.lexicon import MASS, Action, Lexicon, Selection, load_lexicon
 from video_contrast.perturbations.contrast.slots import ThingKey, VerbChoice
 from video_contrast.perturbations.english.forms import inflect, verb_word
 from video_contrast.perturbations.english.lexicon import has_class
@@ -24,9 +24,7 @@ _ORDERED = {"topic": ("verb", "noun"), "words2": ("words1", "words1")}  # pairs 
 _NOWHERE = (np.array([], dtype=int), np.array([]))
 _PEERS = 150  # nouns that may take a noun's place
 _COMMON = 8  # videos that name a noun which the lexicon's class alone proposes
-# Classes of what is not counted in pieces.
-_STUFF = ("grain", "sauce", "dry_ingredient", "herb", "meat", "dairy", "drink", "mixture", "material", "weather",
-          "water", "hair", "sport", "terrain")  # fmt: skip
+_STUFF = (*MASS, "material", "weather", "water", "hair", "sport", "terrain")  # classes of what is not counted in pieces
 RESTS = frozenset({"sit", "stand", "lie", "kneel"})  # postures
 Postings = dict[Any, tuple[np.ndarray, np.ndarray]]
 

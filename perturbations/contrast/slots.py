@@ -30,8 +30,8 @@ _CLAUSE = "clause or second object"
 _WORN = ("garment", "headwear", "footwear", "jewelry", "hair")
 _RELATIVE = ("who", "that", "which")
 _WHERE = ("where", "when", "as", "while")
-_VIDEOS = frozenset({"clip", "film", "footage", "scene", "video"})
-_SHOTS = frozenset({"footage", "shot", "video", "view"})
+_VIDEOS = words_of("video")
+_SHOTS = words_of("shot")
 _OPENS_A_NOUN = ("DT", "PRP$", "NN", "NNS", "CD", "JJ")
 
 

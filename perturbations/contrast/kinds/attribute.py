@@ -2,7 +2,7 @@
 
 from video_contrast.perturbations.contrast.edit import Contrast
 from video_contrast.perturbations.contrast.kinds.contrast import is_amount, living, replace_words, thing
-from video_contrast.perturbations.contrast.lexicon import Attribute, Lexicon
+from video_contrast.perturbations.contrast.lexicon import MASS, Attribute, Lexicon
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.forms import inflect
 from video_contrast.perturbations.english.lexicon import lines, words_of
@@ -18,7 +18,6 @@ _HAIR = frozenset(("black", "blonde", "brown", "gray", "red"))
 _NAMES = words_of("after_colour_in_name")
 # Nouns of which an adjective says little, or that form names with any.
 _VAGUE = words_of("vague_thing")
-_MASS = ("mixture", "drink", "sauce", "dry_ingredient", "herb", "grain", "dairy", "meat")  # "a little salt"
 # Shapes into which things are cut; "/" joins names that viewers mix up.
 _PIECES = ("slice/ring", "cube/chunk", "strip", "half/wedge/quarter")
 # Sports of a game (player, team), and of a match.
@@ -28,7 +27,7 @@ _SPORTS = {
 }
 # Words that belong to one sport.
 _SPORTING = words_of("of_a_sport")
-_CHILDREN = frozenset("girl boy kid child brother sister baby fan one adult".split())  # noqa: SIM905
+_CHILDREN = words_of("age_says_little")
 # Nouns of people of whom adjectives of a dimension say little: "a big girl".
 _YOUNG = {"age": _CHILDREN, "size": _CHILDREN | {"guy", "lady", "people"}}
 _OF_GLASS = ("bottle", "bowl", "box", "cup", "door", "jar", "plate", "table", "vase", "wall", "window")
@@ -86,7 +85,7 @@ def suits(sentence: Sentence, noun: int, attribute: Attribute, lexicon: Lexicon)
         return False
     if attribute.group in _COLOURS:
         return _has_colour(lemma, meaning.category, attribute, lexicon)
-    if attribute.adjective == "little" and meaning.category in _MASS:
+    if attribute.adjective == "little" and meaning.category in MASS:
         return False
     return any(lexicon.is_a(meaning.category, kind) for kind in attribute.classes)
 

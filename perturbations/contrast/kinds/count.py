@@ -22,23 +22,23 @@ _DIGITS = ("1", "2", "3", "4", "5", "6")
 _TIMES = ("once", "twice", "three times")
 _APART = 2  # numbers that differ by more are not drawn: nobody would confuse them
 SEVERAL = "several"  # the value of "a group of men", "many men", "men"
-_GROUPS = frozenset("group bunch lot crowd".split())  # noqa: SIM905
-_MANY = frozenset("several many multiple numerous various some few".split())  # noqa: SIM905
-_BODIES = frozenset("team band couple family crowd audience class army orchestra choir group".split())  # noqa: SIM905
+_GROUPS = words_of("counts_several")
+_MANY = words_of("says_several")
+_BODIES = words_of("body_of_people")
 _SOMEBODY = ("someone", "somebody")
 _TOGETHER = words_of("says_together")
 # What one of several does while the others look on, or what takes two: "two men are talking" does not make "a man is
 # talking" false.
 _SHARED = words_of("done_together")
 # Things of which several people have one each: "two men are wearing a hat".
-_OWN = frozenset("wear drive ride hold carry use smoke drink steer propose give show have".split())  # noqa: SIM905
+_OWN = words_of("done_by_one")
 _OWNED = ("garment", "headwear", "footwear", "two_wheeler", "body", "jewelry")
 _FOR_ONE = words_of("for_one")  # "on a chair", "in a hammock"
 _ALONE, _AMONG = words_of("one_of_its_kind"), words_of("one_of_several")  # "dad", "friend"
 _COUNTED_OBJECT = words_of("done_to_several")  # "holding a gun" -> "holding two guns"
-_WITH_PEOPLE = frozenset("with to at by near behind beside for around of".split())  # noqa: SIM905
-_PICTURES = frozenset("video clip scene picture image photo footage shot cartoon animation".split())  # noqa: SIM905
-_DETERMINING = frozenset("DT CD PRP$ PDT IN JJR JJS".split())  # tags of words that tell how many, or which  # noqa: SIM905
+_WITH_PEOPLE = words_of("before_people")
+_PICTURES = words_of("picture")
+_DETERMINING = ("DT", "CD", "PRP$", "PDT", "IN", "JJR", "JJS")  # tags of words that tell how many, or which
 _PLURALS = {"person": "people", "someone": "people", "somebody": "people"}
 # Classes whose things are counted by sight.
 _COUNTED = ("people", "animal", "goods", "vehicle", "furniture", "tableware", "fruit", "vegetable", "flower", "tree")

@@ -14,12 +14,12 @@ from video_contrast.perturbations.english.lexicon import lines, words_of
 _LONGEST = 4  # words of a direction
 _FAR = 4  # words from a verb to its direction
 _UNSEEN = words_of("unseen_direction")
-_JOINED = frozenset("and or the out in up down off over upside let".split())  # "walks out onto": both say where  # noqa: SIM905
+_JOINED = words_of("beside_direction")  # "walks out onto": both say where
 _SIDES, _SPEEDS = frozenset(("left", "right")), frozenset(("slowly", "quickly", "rapidly", "fast"))
 _UP_OR_DOWN, _HIGH_OR_LOW = ("up", "down"), frozenset(("ceiling", "floor", "foot", "ground", "sky"))
 _SETTINGS = ("inside", "outside", "indoors", "outdoors")
 _NAMES = ("NN", "JJ", "DT", "PR", "CD", "VB")  # tags of words that belong to a noun, or to another verb's phrase
-_GOES_ON = frozenset("from on onto into of up down in out".split())  # "walks in from the right"  # noqa: SIM905
+_GOES_ON = words_of("continues_direction")  # "walks in from the right"
 _CLOSE = ("close", "shut", "lock", "slam")  # "closes the door behind him"
 
 

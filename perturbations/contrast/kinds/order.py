@@ -12,13 +12,13 @@ from video_contrast.perturbations.english.lexicon import words_of
 
 _TIMES = ("before", "after")
 _NUMBERS = ("first", "second", "last")
-_STATES = frozenset("stand lie lay wear be have hold look watch listen hang stay remain".split())  # they last on  # noqa: SIM905
+_STATES = words_of("lasting")  # they last on
 _PHASES = words_of("phase")  # verbs of a phase of the action before, or of no action
-_OUTCOMES = frozenset("win become lose finish score do be get hit hear find".split())  # outcomes of the other action  # noqa: SIM905
+_OUTCOMES = words_of("outcome")  # outcomes of the other action
 _SET_PHRASES = words_of("in_set_phrase")  # "well before", "after all"
 _BETWEEN = frozenset((",", "and", "then", "but", ".", ";", "afterwards"))
 _CLAUSE_LABELS = ("ROOT", "conj", "dep", "parataxis", "ccomp", "acl")  # labels of verbs that tell what happens
-_MOVES = frozenset("walk run go get come move jump drive ride fly step turn".split())  # noqa: SIM905
+_MOVES = words_of("moves_somewhere")
 _THEY = ("they", "he", "she")
 
 

@@ -38,14 +38,14 @@ _FREE = ("rain", "pool", "oven", "table", "couch")  # members of the sets that d
 _ONLY_THE = ("floor", "stairs", "lawn", "rain", "snow", "sunshine")
 _CARS = frozenset(("car", "van", "truck", "vehicle"))
 _IN_CAR = words_of("done_in_a_car")
-_COOL = frozenset("put place keep leave set store refrigerate let".split())  # also done with a fridge  # noqa: SIM905
-_AT_DESK = frozenset("sit work study write read eat draw type stand".split())  # noqa: SIM905
-_NOT_AT = frozenset("look stare glance point smile throw laugh yell wave shoot".split())  # noqa: SIM905
+_COOL = words_of("done_with_a_fridge")  # also done with a fridge
+_AT_DESK = words_of("done_at_a_desk")
+_NOT_AT = words_of("aims_at")
 _LYING = frozenset(("lie", "lay", "sleep", "nap", "awaken", "wake"))  # not done on a chair, at a desk
-_FURNITURE = frozenset("table shelf floor chair couch bed bench stairs".split())  # noqa: SIM905
+_FURNITURE = words_of("piece_of_furniture")
 _WITH_ANIMALS = words_of("place_of_animals")
-_WITH_FOOD = _FURNITURE | set("kitchen park garage classroom rain snow sunshine oven fridge freezer microwave".split())  # noqa: SIM905
-_WITH_SPORT = _FURNITURE | set("gym park field beach street garage lawn school playground rain snow sunshine".split())  # noqa: SIM905
+_WITH_FOOD = _FURNITURE | words_of("place_of_food")
+_WITH_SPORT = _FURNITURE | words_of("place_of_sport")
 # Things that stand, and actions that happen, in one kind of place.
 _FITTED = {
     place: words_of(f"fits_{place.replace(' ', '_')}")

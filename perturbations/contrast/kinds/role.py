@@ -10,12 +10,12 @@ from video_contrast.perturbations.english.lexicon import words_of
 _MUTUAL = words_of("mutual")
 _RELATIVE = words_of("relative_noun")
 # Prepositions behind which somebody undergoes an action.
-_TOWARDS = frozenset("after at toward towards on over from away".split())  # noqa: SIM905
+_TOWARDS = words_of("towards_somebody")
 _SIZES = "thab"
 _POINTED = frozenset(("point", "wave", "bow"))
 # Done to people of any size, which the lexicon's objects of these verbs do not all name.
-_TO_PEOPLE = frozenset("carry lift drag pull push throw film".split())  # noqa: SIM905
-_GIVEN = _POINTED | set("give hand read show throw pass bring offer serve kick toss".split())  # to somebody  # noqa: SIM905
+_TO_PEOPLE = words_of("done_to_anyone")
+_GIVEN = _POINTED | words_of("done_for_somebody")  # to somebody
 
 
 def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:

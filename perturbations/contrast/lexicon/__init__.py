@@ -17,6 +17,7 @@ Match = Literal["noun", "class", "any"]
 _ANY = frozenset("*-")
 _NONE = frozenset("-")
 _CACHED = 1 << 18
+MASS = ("mixture", "drink", "sauce", "dry_ingredient", "herb", "grain", "dairy", "meat")  # classes of "a little salt"
 
 
 class Swap(NamedTuple):
