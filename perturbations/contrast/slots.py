@@ -16,9 +16,6 @@ Frame = Literal["i", "t", "p", "o"]
 LIGHT = words_of("light_verb")
 # Light verbs that are steps of recipes where nobody is named: "put the pan in the oven".
 _STEPS = frozenset(["put", "take", "bring", "place"])
-# Words that stand for a person as an object: "each other", "him".
-_PERSONS = words_of("for_a_person")
-_ADJECTIVE_PARTICLES = words_of("particle")
 # Prepositions that say where or when something is done: behind them the verb may change alone.
 PLACES = words_of("place_preposition")
 _NO_THINGS = words_of("says_little")
@@ -310,7 +307,7 @@ def _particle(sentence: Sentence, place: int) -> str:
     if beside is None or beside.head != place:
         return ""
     asleep = beside.dep == "acomp" and beside.text == "asleep"
-    is_particle = asleep or beside.dep == "prt" or (beside.dep == "advmod" and beside.text in _ADJECTIVE_PARTICLES)
+    is_particle = asleep or beside.dep == "prt" or (beside.dep == "advmod" and has_class(beside.text, "particle"))
     return beside.text if is_particle else ""
 
 
@@ -345,7 +342,7 @@ def _object_key(sentence: Sentence, place: int | None) -> str:
     """`Sentence.noun_key`; "person" for pronouns of persons, "" for other pronouns."""
     if place is None:
         return ""
-    return "person" if sentence.words[place].text in _PERSONS else sentence.noun_key(place)
+    return "person" if has_class(sentence.words[place].text, "for_a_person") else sentence.noun_key(place)
 
 
 def subject_key(sentence: Sentence, place: int | None) -> str:

@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from importlib import import_module
 from types import ModuleType
 
-from video_contrast.perturbations.english.lexicon import words_of
+from video_contrast.perturbations.english.lexicon import has_class
 
 _UNIVERSAL = {"V": "VERB", "N": "NOUN", "J": "ADJ", "R": "ADV"}
 _BE = {"VB": "be", "VBP": "are", "VBZ": "is", "VBD": "was", "VBG": "being", "VBN": "been"}
@@ -15,8 +15,6 @@ _FORMS = {"be": _BE, "repot": {"VBG": "repotting", "VBD": "repotted", "VBN": "re
 _PAST = {"blend": "blended", "lean": "leaned", "quit": "quit", "saute": "sauteed", "sautee": "sauteed", "ski": "skied"}
 _CLITICS = {"n't": "not", "n’t": "not", "'re": "be", "'m": "be", "'ve": "have", "'ll": "will", "'d": "would"}
 _LEMMAS = {"headbutting": "headbutt", "harmonica": "harmonica", "repotted": "repot"}  # that the rules get wrong
-# Verbs of two words whose second is inflected.
-_COMPOUNDS = words_of("compound_verb")
 _AUXILIARIES = frozenset({"is", "are", "was", "were", "be", "been", "being", "has", "have", "had", "am"})
 _CACHED_WORDS = 1 << 17
 
@@ -75,7 +73,7 @@ def verb_word(unit: str) -> str:
     """
     head, _, rest = unit.partition(" ")
     second = rest.partition(" ")[0]
-    return second if f"{head}_{second}" in _COMPOUNDS else head
+    return second if has_class(f"{head}_{second}", "compound_verb") else head
 
 
 @lru_cache(_CACHED_WORDS)

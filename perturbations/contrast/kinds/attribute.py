@@ -5,7 +5,7 @@ from video_contrast.perturbations.contrast.kinds.contrast import is_amount, livi
 from video_contrast.perturbations.contrast.lexicon import MASS, Attribute, Lexicon
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.forms import inflect
-from video_contrast.perturbations.english.lexicon import lines, words_of
+from video_contrast.perturbations.english.lexicon import has_class, lines, words_of
 
 _PACKAGE = "video_contrast.perturbations.contrast.kinds"
 # Near synonyms share a group of the lexicon. Of two sets, the first that holds an adjective and suits its noun counts.
@@ -25,8 +25,6 @@ _SPORTS = {
     "game player team": ("soccer/football/rugby", "basketball", "baseball/cricket", "hockey", "volleyball"),
     "match tournament": ("soccer/football/rugby", "basketball", "hockey", "tennis", "wrestling/boxing", "golf"),
 }
-# Words that belong to one sport.
-_SPORTING = words_of("of_a_sport")
 _CHILDREN = words_of("age_says_little")
 # Nouns of people of whom adjectives of a dimension say little: "a big girl".
 _YOUNG = {"age": _CHILDREN, "size": _CHILDREN | {"guy", "lady", "people"}}
@@ -164,7 +162,7 @@ def _sport_of_game(sentence: Sentence, place: int, _: Lexicon) -> list[Contrast]
     """ "a soccer game" -> "a tennis game"."""
     words, word = sentence.words, sentence.words[place]
     long = place > 0 and words[place - 1].dep == "compound"
-    if word.dep != "compound" or long or any(other.lemma in _SPORTING for other in words):
+    if word.dep != "compound" or long or any(has_class(other.lemma, "of_a_sport") for other in words):
         return []
     sets = [names for of, names in _SPORTS.items() if words[word.head].lemma in of.split()]
     return _with_names(sentence, place, sets[0] if sets else ())

@@ -8,9 +8,7 @@ from video_contrast.perturbations.contrast.kinds.attribute import alternatives, 
 from video_contrast.perturbations.contrast.kinds.contrast import alike, change, core, exchange, has_pronoun, living
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
-from video_contrast.perturbations.english.lexicon import words_of
-
-_CROWDS = words_of("group_word")
+from video_contrast.perturbations.english.lexicon import has_class
 
 
 def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
@@ -58,7 +56,7 @@ def _comparable(sentence: Sentence, doer: int, other: int, lexicon: Lexicon) -> 
     if not side or side != living(sentence, other, lexicon) or sentence.noun_key(doer) == sentence.noun_key(other):
         return False
     lemmas = [word.lemma for word in sentence.words]
-    if any(lemmas.count(lemmas[noun]) > 1 or lemmas[noun] in _CROWDS for noun in (doer, other)):
+    if any(lemmas.count(lemmas[noun]) > 1 or has_class(lemmas[noun], "group_word") for noun in (doer, other)):
         return False
     return sentence.is_plural(doer) == sentence.is_plural(other)
 

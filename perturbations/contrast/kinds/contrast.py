@@ -4,12 +4,11 @@ from video_contrast.perturbations.contrast.edit import Contrast
 from video_contrast.perturbations.contrast.lexicon import Lexicon, Thing
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.forms import article, inflect, like_case, replaced, replaced_spans, within
-from video_contrast.perturbations.english.lexicon import has_class, words_of
+from video_contrast.perturbations.english.lexicon import has_class
 
 Span = tuple[int, int]  # first word, and behind the last
 Change = tuple[int, int, str]  # first word, behind the last, what stands there instead
 _BEFORE_NOUN = ("det", "amod", "compound", "nummod", "poss", "nmod", "predet", "quantmod", "advmod")
-_PRONOUNS = words_of("third_person")
 
 
 def replace_words(sentence: Sentence, first: int, last: int, new: str, *, unit: str, other: str) -> Contrast:
@@ -71,7 +70,7 @@ def alike(sentence: Sentence, first: Span, second: Span) -> bool:
 
 def has_pronoun(sentence: Sentence, first: int = 0, last: int | None = None) -> bool:
     """Whether a pronoun of the third person stands among the words `first` to `last` (default: anywhere)."""
-    return any(word.text in _PRONOUNS for word in sentence.words[first:last])
+    return any(has_class(word.text, "third_person") for word in sentence.words[first:last])
 
 
 def agreement(sentence: Sentence, subject: int, *, plural: bool) -> list[Change] | None:

@@ -15,7 +15,7 @@ from video_contrast.perturbations.contrast.kinds.contrast import (
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence, Word
 from video_contrast.perturbations.english.forms import article, inflect, verb_tags
-from video_contrast.perturbations.english.lexicon import words_of
+from video_contrast.perturbations.english.lexicon import has_class, words_of
 
 _NUMBERS = ("one", "two", "three", "four", "five", "six")
 _DIGITS = ("1", "2", "3", "4", "5", "6")
@@ -33,16 +33,12 @@ _SHARED = words_of("done_together")
 # Things of which several people have one each: "two men are wearing a hat".
 _OWN = words_of("done_by_one")
 _OWNED = ("garment", "headwear", "footwear", "two_wheeler", "body", "jewelry")
-_FOR_ONE = words_of("for_one")  # "on a chair", "in a hammock"
 _ALONE, _AMONG = words_of("one_of_its_kind"), words_of("one_of_several")  # "dad", "friend"
-_COUNTED_OBJECT = words_of("done_to_several")  # "holding a gun" -> "holding two guns"
-_WITH_PEOPLE = words_of("before_people")
 _PICTURES = words_of("picture")
 _DETERMINING = ("DT", "CD", "PRP$", "PDT", "IN", "JJR", "JJS")  # tags of words that tell how many, or which
 _PLURALS = {"person": "people", "someone": "people", "somebody": "people"}
 # Classes whose things are counted by sight.
 _COUNTED = ("people", "animal", "goods", "vehicle", "furniture", "tableware", "fruit", "vegetable", "flower", "tree")
-_MEASURES = words_of("measure")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +58,7 @@ def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
     numbers = [word for word in sentence.words if word.tag == "CD"]
     for head in sentence.noun_phrases() if len(numbers) < 2 else ():
         quantity = _quantity(sentence, head)
-        if quantity is None or sentence.words[quantity.noun].lemma in _MEASURES:
+        if quantity is None or has_class(sentence.words[quantity.noun].lemma, "measure"):
             continue
         meaning, side = thing(sentence, quantity.noun, lexicon), living(sentence, quantity.noun, lexicon)
         if side == "animal" and sentence.words[quantity.first].text == "the":  # "the chicken" may be food
@@ -179,7 +175,7 @@ def _is_owned(sentence: Sentence, quantity: Quantity, noun: int, lexicon: Lexico
         return plural or meaning.category not in ("footwear", "body_part")
     # Things that fit the fingers or a hand are of size "t" or "h": "licks a lollipop".
     is_held = meaning.size in "th" and meaning.category != "ball" and (word.dep == "dobj" or behind == "with")
-    return plural and before is not None and not definite and (is_held or word.lemma in _FOR_ONE)
+    return plural and before is not None and not definite and (is_held or has_class(word.lemma, "for_one"))
 
 
 def _in_number(word: Word, *, plural: bool) -> str:
@@ -246,9 +242,9 @@ def _is_counted_object(sentence: Sentence, quantity: Quantity, side: str) -> boo
         return False
     if words[quantity.head].dep == "dobj":
         is_worn = sentence.particle(words[quantity.head].head) is not None and governor.lemma == "put"
-        return governor.lemma in _COUNTED_OBJECT and not is_worn
+        return has_class(governor.lemma, "done_to_several") and not is_worn
     picture = governor.text != "of" or words[governor.head].lemma in _PICTURES
-    return bool(side) and governor.text in _WITH_PEOPLE and picture
+    return bool(side) and has_class(governor.text, "before_people") and picture
 
 
 def _is_joined_subject(sentence: Sentence, noun: int) -> bool:

@@ -9,17 +9,15 @@ from video_contrast.perturbations.contrast.kinds.contrast import living, replace
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.forms import lemma, verb_tags
-from video_contrast.perturbations.english.lexicon import lines, words_of
+from video_contrast.perturbations.english.lexicon import has_class, lines, words_of
 
 _LONGEST = 4  # words of a direction
 _FAR = 4  # words from a verb to its direction
-_UNSEEN = words_of("unseen_direction")
 _JOINED = words_of("beside_direction")  # "walks out onto": both say where
 _SIDES, _SPEEDS = frozenset(("left", "right")), frozenset(("slowly", "quickly", "rapidly", "fast"))
 _UP_OR_DOWN, _HIGH_OR_LOW = ("up", "down"), frozenset(("ceiling", "floor", "foot", "ground", "sky"))
 _SETTINGS = ("inside", "outside", "indoors", "outdoors")
 _NAMES = ("NN", "JJ", "DT", "PR", "CD", "VB")  # tags of words that belong to a noun, or to another verb's phrase
-_GOES_ON = words_of("continues_direction")  # "walks in from the right"
 _CLOSE = ("close", "shut", "lock", "slam")  # "closes the door behind him"
 
 
@@ -109,14 +107,14 @@ def _is_before(sentence: Sentence, end: int, classes: frozenset[str], lexicon: L
     if classes or end == len(words):
         return not classes or _stands_before(sentence, end, classes, lexicon)
     some = [word.text for word in words[end : end + 2]] in (["a", "little"], ["a", "bit"])
-    return some or (words[end].text not in _GOES_ON and words[end].tag[:2] not in _NAMES)
+    return some or (not has_class(words[end].text, "continues_direction") and words[end].tag[:2] not in _NAMES)
 
 
 def _stands_before(sentence: Sentence, end: int, classes: frozenset[str], lexicon: Lexicon) -> bool:
     """Whether the noun behind a direction that ends before `end` is one of some nouns or classes."""
     words = sentence.words
     noun = next((n for n in range(end, len(words)) if words[n].is_noun or words[n].tag == "PRP"), None)
-    if noun is None or noun - end > 3 or words[noun].lemma in _UNSEEN:
+    if noun is None or noun - end > 3 or has_class(words[noun].lemma, "unseen_direction"):
         return False
     while noun + 1 < len(words) and words[noun].dep == "compound" and words[noun].head == noun + 1:
         noun += 1

@@ -4,13 +4,9 @@ from video_contrast.perturbations.contrast.edit import Contrast
 from video_contrast.perturbations.contrast.kinds.contrast import alike, core, exchange, has_pronoun, living, thing
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
-from video_contrast.perturbations.english.lexicon import words_of
+from video_contrast.perturbations.english.lexicon import has_class, words_of
 
-# Actions of both, and actions that hold the other way round, too.
-_MUTUAL = words_of("mutual")
 _RELATIVE = words_of("relative_noun")
-# Prepositions behind which somebody undergoes an action.
-_TOWARDS = words_of("towards_somebody")
 _SIZES = "thab"
 _POINTED = frozenset(("point", "wave", "bow"))
 # Done to people of any size, which the lexicon's objects of these verbs do not all name.
@@ -45,7 +41,7 @@ def _role_swap(sentence: Sentence, verb: int, lexicon: Lexicon) -> Contrast | No
 
 
 def _both_could(sentence: Sentence, unit: str, parties: tuple[int, int], lexicon: Lexicon) -> bool:
-    """Whether who undergoes an action could do it, too. `parties`: doer and undergoer."""
+    """Whether who undergoes an action could do it, too, unless both do it ("meet"). `parties`: doer and undergoer."""
     names = tuple(sentence.noun_key(place) for place in parties)
     sides = tuple(living(sentence, place, lexicon) for place in parties)
     to_anybody = unit in _TO_PEOPLE or unit.endswith(" to")
@@ -55,7 +51,7 @@ def _both_could(sentence: Sentence, unit: str, parties: tuple[int, int], lexicon
         if unit not in _TO_PEOPLE and not any(action.is_visible for action in lexicon.actions(unit)):
             return False
         doer, undergoer = (name.rpartition(" ")[2] for name in names)
-        if unit.partition(" ")[0] in _MUTUAL or not (to_anybody or lexicon.fits(unit, undergoer, doer)):
+        if has_class(unit.partition(" ")[0], "mutual") or not (to_anybody or lexicon.fits(unit, undergoer, doer)):
             return False
     if sides[0] == sides[1]:
         return sides[0] != "people" or not {"person", "people"} & set(names)  # "a man" is a person, too
@@ -81,7 +77,7 @@ def _agent_and_patient(sentence: Sentence, verb: int) -> tuple[int, int, str] | 
         return subject, receiver, f"{unit} to"
     if target is None and not sentence.children_with(verb, "dobj"):
         behind = [(at, noun) for at, noun in sentence.prepositions(verb) if noun is not None]
-        if not behind or words[behind[0][0]].text not in _TOWARDS or behind[0][0] > (particle or verb) + 1:
+        if not behind or not has_class(words[behind[0][0]].text, "towards") or behind[0][0] > (particle or verb) + 1:
             return None
         target, unit = behind[0][1], f"{unit} {words[behind[0][0]].text}"
     return (subject, target, unit) if target is not None and subject < verb else None
