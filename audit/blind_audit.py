@@ -70,9 +70,10 @@ def blind_results(
 
     `language_model`: a causal language model; it joins the others.
     """
+    lengths = [np.array([float(len(text.split())) for text in item.texts]) for item in items]
     results = [
-        BlindResult("shorter_wins", "fewest words", _lengths(items, -1.0)),
-        BlindResult("longer_wins", "most words", _lengths(items, 1.0)),
+        BlindResult("shorter_wins", "fewest words", [-own for own in lengths]),
+        BlindResult("longer_wins", "most words", lengths),
     ]
     clusters = [item.cluster for item in items]
     if not too_few(clusters):
@@ -161,10 +162,6 @@ def learned_scores(items: Sequence[AuditedItem], seed: int) -> list[Scores]:
     texts, clusters = [item.texts for item in items], [item.cluster for item in items]
     answers = any(item.question for item in items)
     return [blind_models.blind_scores(texts, clusters, model, answers=answers, seed=seed) for model in BLIND_MODELS]
-
-
-def _lengths(items: Sequence[AuditedItem], sign: float) -> Scores:
-    return [np.array([sign * len(text.split()) for text in item.texts]) for item in items]
 
 
 def accuracy_facts(won: NDArray[np.float64], clusters: Sequence[str], *, level: float = 0.95) -> AccuracyFacts:

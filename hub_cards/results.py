@@ -71,7 +71,10 @@ def write_results(run: str | Path, dataset: str | None = None) -> list[Path]:
     if not results:
         return []
     name = re.sub(r"[^\w.-]+", "-", results[0]["dataset"])[:_NAME_LENGTH]
-    entries, index = _yaml(eval_results(results, record)), _yaml({"model-index": model_index(results, record)})
+    entries, index = (
+        yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=1000)
+        for value in (eval_results(results, record), {"model-index": model_index(results, record)})
+    )
     return folder.write_results(name, eval_results=entries, model_index=index, card=result_card(results, record))
 
 
@@ -198,7 +201,3 @@ def _frames(record: RunRecord) -> int:
     """The number of frames that the model saw of a clip; 0 of one that sees none, or where the record does not say."""
     unseen = record.get("model", {}).get("kind") in SEE_NOTHING
     return 0 if unseen else record.get("sampling", {}).get("frames") or 0
-
-
-def _yaml(value: object) -> str:
-    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=1000)

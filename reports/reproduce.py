@@ -256,7 +256,7 @@ def reproduce(
     others = [part for part in needed.parts if part.on_request and part not in asked_parts]
     ours["left_out"] = {part.name: f"give --part {part.name} ({part.on_request})" for part in others}
     for part, config in _tables_of(asked_parts, dataset):
-        split = (splits or {}).get(part.name) or _papers_split(part, dataset)
+        split = (splits or {}).get(part.name) or _OTHER_SPLITS.get(_builder(dataset), part.split)
         run = base / (config if part.rows != [ONE_K_A] else f"{config}-1k_a")
         try:
             result = score(
@@ -298,10 +298,6 @@ def _label(part: PaperPart, config: str) -> str:
     return f"{config} (1k-A)" if part.rows == [ONE_K_A] else config
 
 
-def _papers_split(part: PaperPart, dataset: str | Path) -> str:
-    return _OTHER_SPLITS.get(_builder(dataset), part.split)
-
-
 def _tables_of(parts: Sequence[PaperPart], dataset: str | Path) -> list[tuple[PaperPart, str]]:
     """The configs that are scored: each of each part, without the parts of MSR-VTT's 1k-A on other data."""
     usable = [part for part in parts if _builder(dataset) not in _OTHER_SPLITS or part.rows != [ONE_K_A]]
@@ -330,7 +326,7 @@ def _take(
     figures = _figures(name, config, entry["layout"], numbers)
     for row in rows:
         ours["ours"].setdefault(row, {}).update(figures)
-    if split != _papers_split(part, dataset):
+    if split != _OTHER_SPLITS.get(builder, part.split):
         ours["too_few"][label] = f"split {split!r} is not the paper's"
     elif n < COVERAGE * in_paper:
         least = "at least " * bool(part.together and in_set < in_paper)

@@ -73,10 +73,6 @@ class Encoding:
                 if visual.name is None and first in total.frames_seen:
                     self.counts.frames_seen[clip] = total.frames_seen[first]
 
-    @property
-    def _blind_key(self) -> str:
-        return self.keys.video(next(iter(self.plan.views)), BLIND)
-
     def encode_texts(self, runs: Iterable[tuple[int, Sequence[str]]], done: ChunkDone) -> None:
         """Encodes what runs of texts lack; each run becomes one shard."""
         batcher = Batcher(4 * self.batch_size, self.counts)
@@ -91,14 +87,15 @@ class Encoding:
 
     def encode_blank(self) -> None:
         """Encodes what an encoder sees when it is to see nothing: grey frames, once, so that all clips tie exactly."""
-        if self._blind_key in self.store:
+        key = self.keys.video(next(iter(self.plan.views)), BLIND)
+        if key in self.store:
             return
         frames = blank(self.keys.sampling.frames)
         times = tuple(float(n) for n in range(len(frames)))
         rows = self.model.encode_prepared([self.model.prepare(ClipFrames(frames, times))])
         self.counts.counters["visual_encodings"] += 1
         self.counts.counters["visual_encodings_planned"] += 1
-        self.store.put([self._blind_key], _finite(rows, ["blank frames"]), np.full((1, len(frames)), -1))
+        self.store.put([key], _finite(rows, ["blank frames"]), np.full((1, len(frames)), -1))
 
     def encode_videos(self, chunks: Iterable[tuple[int, Sequence[Clip]]], reader: ClipReader, done: ChunkDone) -> None:
         """Encodes the missing views of chunks of clips; each chunk becomes one shard.

@@ -1,7 +1,7 @@
 """Carrying out a job: the processes share the encoding, the first one joins, measures and writes."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from video_contrast.runner.encode import frames_by_themselves
 from video_contrast.runner.job import Job, RunResult, estimate_of, identity, model_facts, read_result
 from video_contrast.runner.kinds.base import Encoder
 from video_contrast.runner.memory import enough_memory
-from video_contrast.runner.plan import PlannedTable, make_plan
+from video_contrast.runner.plan import make_plan
 from video_contrast.runner.price import price_of
 from video_contrast.runner.process_share import Run
 from video_contrast.runner.processes import Processes
@@ -104,7 +104,13 @@ def measure_and_write(run: Run, scorer: TableScorer) -> None:
         if all(clip in scorer.missing for clip in group.items.clips):
             raise _nothing_scored(run, group, missing)
     folder.begin()
-    whole = _kept_whole(tables, job.options.keep_matrices)
+    # The tables of retrieval all of whose similarities are kept: as many as fit, clean ones first.
+    whole: set[tuple[str, str]] = set()
+    room = job.options.keep_matrices * 1e9
+    for table in sorted(tables, key=lambda table: table.condition.name != "clean"):
+        if table.is_retrieval and 4 * table.n_pairs <= room:
+            whole.add(table.name)
+            room -= 4 * table.n_pairs
     metrics = {}
     hits: dict[tuple[str, str], dict[str, tuple[float, str]]] = {}
     has_tests = any(table.group.config.endswith(table_metrics.PROFICIENCY) for table in tables)
@@ -132,17 +138,6 @@ def measure_and_write(run: Run, scorer: TableScorer) -> None:
     from video_contrast.hub_cards.results import write_results
 
     write_results(job.output)
-
-
-def _kept_whole(tables: Sequence[PlannedTable], gigabytes: float) -> set[tuple[str, str]]:
-    """The tables of retrieval all of whose similarities are kept: as many as fit, clean ones first."""
-    names, room = set(), gigabytes * 1e9
-    for table in sorted(tables, key=lambda table: table.condition.name != "clean"):
-        size = 4 * table.n_pairs
-        if table.is_retrieval and size <= room:
-            names.add(table.name)
-            room -= size
-    return names
 
 
 def _nothing_scored(run: Run, group: Group, missing: dict[str, str]) -> VideoContrastError:

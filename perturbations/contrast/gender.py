@@ -70,8 +70,6 @@ _ROLES: dict[Gender, frozenset[str]] = {"female": words_of("role_of_women"), "ma
 # The first word of names that end in a gendered noun, and the last word of those that begin with one.
 _NAMES_BEFORE = words_of("before_gendered_name")
 _NAMES_AFTER = words_of("after_gendered_name")
-_CHILD = words_of("of_children")
-_GROWN = words_of("of_adults")
 _CHILDREN = frozenset({"boy", "boys", "girl", "girls"})
 _ONLY_CHILDREN_AFTER = frozenset({"scout", "scouts", "band", "group"})
 _ADJECTIVE = r"(?:young|old|elderly|little|small|big|tall|short|black|white|asian|indian|blonde?|funny|cartoon)"
@@ -91,9 +89,9 @@ def counterparts(caption: str, noun: Person, options: Sequence[str]) -> tuple[st
     if noun.word in _SINGULAR and _SINGLE.search(caption[_near(noun.start) : noun.start]):
         fitting = tuple(dict.fromkeys(_SINGULAR.get(word, word) for word in fitting))
     before, after = _words_before(caption, noun), _word_after(caption, noun)
-    if _CHILD.intersection(before) or after in _ONLY_CHILDREN_AFTER:
+    if words_of("of_children").intersection(before) or after in _ONLY_CHILDREN_AFTER:
         fitting = tuple(word for word in fitting if word in _CHILDREN) or fitting
-    elif _GROWN.intersection(before):
+    elif words_of("of_adults").intersection(before):
         fitting = tuple(word for word in fitting if word not in _CHILDREN) or fitting
     return fitting
 

@@ -28,7 +28,6 @@ _WORN = ("garment", "headwear", "footwear", "jewelry", "hair")
 _RELATIVE = ("who", "that", "which")
 _WHERE = ("where", "when", "as", "while")
 _VIDEOS = words_of("video")
-_SHOTS = words_of("shot")
 _OPENS_A_NOUN = ("DT", "PRP$", "NN", "NNS", "CD", "JJ")
 
 
@@ -398,7 +397,7 @@ def _names_a_shot(sentence: Sentence, place: int) -> bool:
     if words[place : place + 2] == ["close", "up"] and words[place - 1] == ",":
         return True
     behind = words[1:5] if place == 0 else []
-    return behind[:2] == ["up", "of"] or not _SHOTS.isdisjoint(behind[:3])
+    return behind[:2] == ["up", "of"] or not words_of("shot").isdisjoint(behind[:3])
 
 
 def _clause_rejection(sentence: Sentence, place: int, last: int) -> str | None:

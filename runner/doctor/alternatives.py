@@ -36,7 +36,7 @@ from video_contrast.runner.sets import load_set
 from video_contrast.runner.traces import network_of
 from video_contrast.runner.video_files import root_of
 from video_contrast.runner.views import Sampling, views_of
-from video_contrast.untyped import Processor, Tensor, TorchModel
+from video_contrast.untyped import Tensor, TorchModel
 from video_contrast.video import Policy
 
 ITEMS = 24  # of the set
@@ -310,7 +310,12 @@ def _sampled(items: ProbedSet, *, sampling: Sampling) -> AbstractContextManager[
 
 def pictures(items: ProbedSet) -> Settings:
     """How frames are resized, cropped and normalised."""
-    if not (parts := image_processors(items.model)):
+    model: Any = items.model
+    inside = model.model[0] if hasattr(model, "prompt_text") and hasattr(model.model, "__getitem__") else None
+    owners = [*vars(model).values(), *vars(getattr(model, "chat", model)).values(), getattr(inside, "processor", None)]
+    inner = [getattr(owner, name, None) for owner in owners for name in ("video_processor", "image_processor")]
+    parts = list({id(part): part for part in (*owners, *inner) if hasattr(part, "image_mean")}.values())
+    if not parts:
         return
     first = parts[0]
     for name, value in RESAMPLES.items():
@@ -326,14 +331,6 @@ def pictures(items: ProbedSet) -> Settings:
             if not np.allclose(now, (mean, std), atol=1e-3):
                 fields = {"do_normalize": True, "image_mean": list(mean), "image_std": list(std)}
                 yield f"{name} mean and std", _attributes(parts, **fields)
-
-
-def image_processors(model: Any) -> list[Processor]:
-    """The image and video processors through which a model's frames go."""
-    inside = model.model[0] if hasattr(model, "prompt_text") and hasattr(model.model, "__getitem__") else None
-    owners = [*vars(model).values(), *vars(getattr(model, "chat", model)).values(), getattr(inside, "processor", None)]
-    parts = [getattr(owner, name, None) for owner in owners for name in ("video_processor", "image_processor")]
-    return list({id(part): part for part in (*owners, *parts) if hasattr(part, "image_mean")}.values())
 
 
 def _attributes(owners: list[Any], **values: object) -> Under:

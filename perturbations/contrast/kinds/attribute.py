@@ -14,8 +14,6 @@ _COLOURS = _SETS[0]
 _NEAR = frozenset(frozenset(line.split()) for line in lines(_PACKAGE, "attributes_alike.tsv"))
 _ANIMALS = frozenset(("black", "brown", "gray", "white"))
 _HAIR = frozenset(("black", "blonde", "brown", "gray", "red"))
-# Nouns that form one name with a colour: "white house", "green onion".
-_NAMES = words_of("after_colour_in_name")
 # Nouns of which an adjective says little, or that form names with any.
 _VAGUE = words_of("vague_thing")
 # Shapes into which things are cut; "/" joins names that viewers mix up.
@@ -55,7 +53,8 @@ def described(sentence: Sentence, place: int, lexicon: Lexicon) -> tuple[int, At
         return None
     if is_amount(sentence, noun):
         return (noun, attribute) if attribute.group in ("big", "small") and words[noun].lemma in _GROUPS else None
-    vague = _VAGUE | _NAMES if attribute.group in _COLOURS else _VAGUE
+    # "white house", "green onion"
+    vague = _VAGUE | words_of("after_colour_in_name") if attribute.group in _COLOURS else _VAGUE
     if words[noun].lemma in vague or sentence.child(place, "advmod", "conj", "cc") is not None:
         return None
     if attribute.group in ("cold", "boiling") and words[noun].lemma not in ("water", "oil", "milk", "soup"):

@@ -23,8 +23,6 @@ _TIMES = ("once", "twice", "three times")
 _APART = 2  # numbers that differ by more are not drawn: nobody would confuse them
 SEVERAL = "several"  # the value of "a group of men", "many men", "men"
 _GROUPS = words_of("counts_several")
-_MANY = words_of("says_several")
-_BODIES = words_of("body_of_people")
 _SOMEBODY = ("someone", "somebody")
 _TOGETHER = words_of("says_together")
 # What one of several does while the others look on, or what takes two: "two men are talking" does not make "a man is
@@ -75,7 +73,7 @@ def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
 def _quantity(sentence: Sentence, head: int) -> Quantity | None:
     """How many there are of the noun at `head`, or of what "a group of" counts there; None where it does not tell."""
     words, word = sentence.words, sentence.words[head]
-    if word.lemma in _BODIES - _GROUPS or word.tag not in ("NN", "NNS"):
+    if word.lemma in words_of("body_of_people") - _GROUPS or word.tag not in ("NN", "NNS"):
         return None
     owner = head + 1 < len(words) and words[head + 1].text in ("'s", "'", "s")
     if owner or sentence.child(head, "poss", "relcl", "appos") is not None:
@@ -98,7 +96,7 @@ def _quantity_before(sentence: Sentence, first: int, noun: int) -> Quantity | No
     value = SEVERAL if plural else "one"
     if plural and text in (*_NUMBERS[1:], *_DIGITS[1:]):
         return Quantity(first, first + 1, noun, noun, _NUMBERS[_DIGITS.index(text)] if text in _DIGITS else text)
-    if text in (_MANY if plural else ("a", "an", "one", "the")):
+    if text in (words_of("says_several") if plural else ("a", "an", "one", "the")):
         return Quantity(first, first + 1, noun, noun, value)
     if plural:
         bare = not any(word.tag in _DETERMINING for word in words[first:noun])

@@ -12,9 +12,7 @@ from video_contrast.perturbations.english.lexicon import words_of
 
 _TIMES = ("before", "after")
 _NUMBERS = ("first", "second", "last")
-_STATES = words_of("lasting")  # they last on
 _PHASES = words_of("phase")  # verbs of a phase of the action before, or of no action
-_OUTCOMES = words_of("outcome")  # outcomes of the other action
 _SET_PHRASES = words_of("in_set_phrase")  # "well before", "after all"
 _BETWEEN = frozenset((",", "and", "then", "but", ".", ";", "afterwards"))
 _CLAUSE_LABELS = ("ROOT", "conj", "dep", "parataxis", "ccomp", "acl")  # labels of verbs that tell what happens
@@ -65,7 +63,7 @@ def _other_time(sentence: Sentence, at: int) -> list[Contrast]:
         return []
     following = words[at + 1]
     participle = following.tag == "VBG" and sentence.child(at + 1, "nsubj") is None
-    participle = participle and following.lemma not in _STATES | _OUTCOMES
+    participle = participle and following.lemma not in words_of("lasting") | words_of("outcome")
     if any(word.text in ("how", "why", "what") for word in words) or not (participle or _opens_clause(sentence, at)):
         return []
     others = [other for other in _TIMES if other != words[at].text]

@@ -42,10 +42,7 @@ _COOL = words_of("done_with_a_fridge")  # also done with a fridge
 _AT_DESK = words_of("done_at_a_desk")
 _NOT_AT = words_of("aims_at")
 _LYING = frozenset(("lie", "lay", "sleep", "nap", "awaken", "wake"))  # not done on a chair, at a desk
-_FURNITURE = words_of("piece_of_furniture")
 _WITH_ANIMALS = words_of("place_of_animals")
-_WITH_FOOD = _FURNITURE | words_of("place_of_food")
-_WITH_SPORT = _FURNITURE | words_of("place_of_sport")
 # Things that stand, and actions that happen, in one kind of place.
 _FITTED = {
     place: words_of(f"fits_{place.replace(' ', '_')}")
@@ -53,8 +50,6 @@ _FITTED = {
 }
 _SPORTING = frozenset(("sport", "ball", "sports_gear"))
 _INDOORS = frozenset(("furniture", "fixture", "appliance", "room"))  # classes of what stands in rooms
-# Scenes of the lexicon: an action that is of nothing else belongs to a kind of place.
-_BOUND = words_of("bound_scene")
 
 
 def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
@@ -157,8 +152,8 @@ def _fitting_places(sentence: Sentence, classes: set[str], lexicon: Lexicon) -> 
         return _WITH_ANIMALS if animals == {"pet"} else frozenset(outside)
     cooks = any(word.lemma in ("cook", "fry", "bake", "boil", "chef", "recipe") for word in sentence.words)
     if cooks or any(lexicon.is_a(name, kind) for name in classes for kind in ("food", "cookware", "tableware")):
-        return _WITH_FOOD
-    return _WITH_SPORT if classes & _SPORTING else frozenset()
+        return words_of("place_of_food")
+    return words_of("place_of_sport") if classes & _SPORTING else frozenset()
 
 
 def _other_classes(sentence: Sentence, noun: int, lexicon: Lexicon) -> set[str]:
@@ -168,9 +163,9 @@ def _other_classes(sentence: Sentence, noun: int, lexicon: Lexicon) -> set[str]:
 
 
 def _is_bound_to_place(sentence: Sentence, lexicon: Lexicon) -> bool:
-    """Whether an action belongs to a kind of place, so that it would be odd elsewhere."""
+    """Whether an action, by its scenes in the lexicon, is bound to a kind of place: elsewhere it would be odd."""
     of_verbs = (lexicon.actions(sentence.words[verb].lemma) for verb in sentence.verbs)
     return any(
-        actions and all(action.scenes & _BOUND and "any" not in action.scenes for action in actions)
+        actions and all(action.scenes & words_of("bound_scene") and "any" not in action.scenes for action in actions)
         for actions in of_verbs
     )

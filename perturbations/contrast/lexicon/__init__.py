@@ -405,15 +405,12 @@ class Lexicon:
             one = self._meanings(first, noun, subject)
         if len(other) != 1:
             other = self._meanings(second, noun, subject)
-        return self._exclusion(one, other)
-
-    def _exclusion(self, first: tuple[Action, ...], other: tuple[Action, ...]) -> str | None:
-        pairs = [(one, another) for one in first for another in other]
-        if any(one.group == another.group or not (one.is_visible and another.is_visible) for one, another in pairs):
+        pairs = [(a, b) for a in one for b in other]
+        if any(a.group == b.group or not (a.is_visible and b.is_visible) for a, b in pairs):
             return None
         if len(pairs) > 1:
-            pairs = [pair for pair in pairs if (pair[0].frame == "i") == (pair[1].frame == "i")] or pairs
-        reasons = [self._reason(one, another) for one, another in pairs]
+            pairs = [(a, b) for a, b in pairs if (a.frame == "i") == (b.frame == "i")] or pairs
+        reasons = [self._reason(a, b) for a, b in pairs]
         return reasons[0] if reasons and all(reasons) else None
 
     def _find_meanings(self, unit: str, noun: str, subject: str) -> tuple[Action, ...]:
