@@ -22,7 +22,7 @@ from video_contrast.perturbations.english.lexicon import lines, words_of
 # every reader, with a contrast for as many captions as that allows (docs/measurements/contrasts.md).
 QUALITIES: dict[str, dict[Target, float]] = {
     "high": {"verb": 0.6, "object": 0.7},
-    "balanced": {"verb": 0.25, "object": 0.3},
+    "balanced": {"verb": 0.3, "object": 0.3},
     "all": {"verb": 0.15, "object": 0.2},
 }
 QUESTIONS = ("natural", "surely false")
@@ -98,7 +98,7 @@ def threshold(quality: str | float, kind: Target) -> float:
     Raises UsageError: it is neither.
 
     >>> threshold("balanced", "verb"), threshold("balanced", "object"), threshold("0.9", "verb")
-    (0.25, 0.3, 0.9)
+    (0.3, 0.3, 0.9)
     """
     if quality in QUALITIES:
         return QUALITIES[str(quality)][kind]
