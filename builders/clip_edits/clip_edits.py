@@ -18,7 +18,7 @@ from video_contrast.builders.clip_edits.edits import EDITS, EditKind
 from video_contrast.builders.clip_edits.material import ClipEditOptions, EditedGroup, LeftOut, SourceClip
 from video_contrast.builders.registry import BuiltSet, about, builder
 from video_contrast.builders.sources.caption_table import CaptionTable
-from video_contrast.builders.sources.clip_rows import read_splits
+from video_contrast.builders.sources.captions_of_clips import read_splits
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import resolve_under, sha256
 from video_contrast.launcher import spread

@@ -19,7 +19,7 @@ from video_contrast.builders.assembly.word_contrasts import Choices, WordContras
 from video_contrast.builders.blocks.executors import ClusterOptions
 from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut, about, builder
 from video_contrast.builders.sources.caption_table import CaptionTable, read_table, training_videos
-from video_contrast.builders.sources.clip_rows import TooManyCaptions, cut, read_block, read_splits
+from video_contrast.builders.sources.captions_of_clips import TooManyCaptions, cut, read_block, read_splits
 from video_contrast.builders.sources.released import read_negatives, unmatched_note
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast import person_id

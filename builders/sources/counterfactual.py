@@ -15,7 +15,7 @@ from video_contrast.builders.assembly.multiple_choice import contrasts_only_row,
 from video_contrast.builders.assembly.word_contrasts import WordEdits
 from video_contrast.builders.registry import BuiltSet, Tables, about, builder
 from video_contrast.builders.sources.caption_table import DEFAULT, CaptionTable, training_videos
-from video_contrast.builders.sources.clip_rows import read_splits
+from video_contrast.builders.sources.captions_of_clips import read_splits
 from video_contrast.builders.sources.msrvtt import MsrVttFolder
 from video_contrast.options import Range
 from video_contrast.perturbations.english.parse import parse_cache

@@ -18,9 +18,9 @@ from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.blocks import block_build
 from video_contrast.builders.blocks.executors import ClusterOptions, Stage, run_stages
 from video_contrast.builders.robustness import perturbed
-from video_contrast.builders.sources import captions, clip_rows
+from video_contrast.builders.sources import captions, captions_of_clips
 from video_contrast.builders.sources.caption_table import CaptionTable
-from video_contrast.builders.sources.clip_rows import cut, read_block, read_splits
+from video_contrast.builders.sources.captions_of_clips import cut, read_block, read_splits
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import held
@@ -40,7 +40,7 @@ DONE = (
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(clip_rows, "CLIPS", 12)
+    monkeypatch.setattr(captions_of_clips, "CLIPS", 12)
 
 
 @pytest.fixture
@@ -220,8 +220,8 @@ def test_a_build_that_is_killed_again_and_again_ends_with_the_same_bytes(table, 
     whole = build("captions", CONFIGS, output=tmp_path / "whole", captions=str(table), executor="local")
     code = (
         "import sys; from video_contrast.builders import build\n"
-        "from video_contrast.builders.sources import clip_rows\n"
-        f"clip_rows.CLIPS = 12; build('captions', {CONFIGS!r}, output=sys.argv[1], captions=sys.argv[2], "
+        "from video_contrast.builders.sources import captions_of_clips\n"
+        f"captions_of_clips.CLIPS = 12; build('captions', {CONFIGS!r}, output=sys.argv[1], captions=sys.argv[2], "
         "executor='local', workers=2)"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "set"), str(table)]
@@ -285,7 +285,7 @@ done
 
 @pytest.mark.processes
 def test_slurm_runs_the_arrays_that_are_submitted_and_those_that_were_lost_again(table, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(clip_rows, "CLIPS", 30)
+    monkeypatch.setattr(captions_of_clips, "CLIPS", 30)
     here = build("captions", "retrieval", output=tmp_path / "here", captions=str(table), executor="local")
     programs, jobs = tmp_path / "bin", tmp_path / "jobs"
     programs.mkdir()

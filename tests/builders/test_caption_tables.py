@@ -8,7 +8,7 @@ import openpyxl
 import pytest
 
 from video_contrast.builders.sources.caption_table import CaptionTable, read_table
-from video_contrast.builders.sources.clip_rows import read_splits
+from video_contrast.builders.sources.captions_of_clips import read_splits
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.storage import SetFolder

@@ -10,7 +10,7 @@ import pytest
 from video_contrast import launcher, load_dataset
 from video_contrast.builders import build
 from video_contrast.builders.sources.caption_table import CaptionTable
-from video_contrast.builders.sources.clip_rows import read_splits
+from video_contrast.builders.sources.captions_of_clips import read_splits
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.rows import validate_rows
