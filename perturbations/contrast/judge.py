@@ -225,7 +225,7 @@ class VerbFeatures:
 def word_features(old: str, new: str, category: str = "") -> dict[str, float]:
     """Features of the words that an edit replaces and puts in, of their pair, and of the new verb before a class of
     noun (`category`); of verb units also of the verbs alone."""
-    pairs = {(old, new), (verb_word(old), verb_word(new))}
+    pairs = dict.fromkeys([(old, new), (verb_word(old), verb_word(new))])  # in one order, so that sums are the same
     names = [f"{PUTS_IN}{verb_word(new)} _{category}"] if category else []
     for replaced, other in pairs:
         names += f"{REPLACES}{replaced}", f"{PUTS_IN}{other}", f"{REPLACES}{replaced} {PUTS_IN}{other}"
