@@ -12,7 +12,7 @@ from parts.measuring import parser_of
 import video_contrast
 from video_contrast.builders.shapes.shapes import CONFIGS, scene_of
 from video_contrast.checkpoints import NAMES
-from video_contrast.reports.terminal import interval
+from video_contrast.reports.table_lines import interval
 from video_contrast.storage.run_figures import MAIN, figure
 
 # `reversal_pairs` has the items of `antonym_mc`.

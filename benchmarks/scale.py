@@ -90,7 +90,7 @@ def choice(n: int, folder: Path, model: str = "constant", pairs: bool = False) -
 
 def table(n: int, folder: Path) -> Iterator[None]:
     """Two runs on n items beside each other, with the test between them."""
-    from video_contrast.reports.terminal import best_models, metrics_of
+    from video_contrast.reports.table_lines import best_models, metrics_of
     from video_contrast.storage import open_run
 
     def scored() -> None:

@@ -18,7 +18,8 @@ import pyarrow.parquet as pq
 import yaml
 
 from video_contrast.files import Json, JsonObject, sha256
-from video_contrast.hub_cards.markdown import licence_fields, render
+from video_contrast.hub_cards.licences import licence_fields
+from video_contrast.hub_cards.markdown import render
 from video_contrast.rows import OPTIONAL, table_columns, table_features
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder

@@ -1,4 +1,4 @@
-"""The parts of all cards: text into markdown that shows it as it is, licences as the Hub names them, the templates."""
+"""The parts of all cards: text into markdown that shows it as it is, and the templates."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -74,24 +74,3 @@ def _environment() -> Any:  # jinja2's `Environment`: jinja2 is imported at firs
     environment = jinja2.Environment(loader=loader, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters.update(literal=literal, words=words, bullets=bullets)
     return environment
-
-
-# Licences that captions and videos come under. The Hub knows more, and refuses a card with an id that it does not know.
-_IDS = {
-    "apache-2.0", "bsd-3-clause", "cc0-1.0", "cdla-permissive-1.0", "cdla-permissive-2.0", "cdla-sharing-1.0", "mit",
-    "odbl", "odc-by", "pddl", "unknown",
-    *(f"cc-by{terms}-{year}" for terms in ("", "-sa", "-nc", "-nc-sa", "-nc-nd") for year in ("3.0", "4.0")),
-    "cc-by-2.0", "cc-by-2.5", "cc-by-nc-2.0", "cc-by-nc-sa-2.0", "cc-by-nd-4.0",
-}  # fmt: skip
-_SHORT = {"cc0": "cc0-1.0", "apache": "apache-2.0", "mit-licence": "mit", "mit-license": "mit"}
-
-
-def licence_fields(licence: str) -> dict[str, str]:
-    """The fields of a licence in a card's YAML: the Hub's id, or "other" with the words.
-
-    >>> licence_fields("CC BY-NC 4.0"), licence_fields("ask the museum")
-    ({'license': 'cc-by-nc-4.0'}, {'license': 'other', 'license_name': 'ask the museum'})
-    """
-    name = re.sub(r"[\s_]+", "-", licence.strip().lower())
-    name = _SHORT.get(name, name)
-    return {"license": name} if name in _IDS else {"license": "other", "license_name": licence}

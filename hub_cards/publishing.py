@@ -24,7 +24,8 @@ import yaml
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, is_safe_relative, resolve_under, sha256
 from video_contrast.hub import of_the_connection
-from video_contrast.hub_cards.markdown import licence_fields, render
+from video_contrast.hub_cards.licences import licence_fields
+from video_contrast.hub_cards.markdown import render
 from video_contrast.storage import SetFolder
 from video_contrast.storage.set_folder import CARD, CROISSANT, PLAYED
 from video_contrast.version import __version__

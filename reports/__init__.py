@@ -6,7 +6,7 @@ write.py, page.*    the page; runs.py    the runs that it is about, and what the
 summary.py, robustness.py, behaviour.py, sets.py    its sections; finding.py    its first sentence; gallery.py    its
 failures; layout.py, figures.py    tables and plots
 compare.py, foreign_logs/    two runs on the same items, and logs of other harnesses
-terminal.py    tables for a terminal, markdown and LaTeX
+table_lines.py, table_formats.py    tables of results, as text, markdown and LaTeX
 xray_input.py, xray_page.py    X-rays of sets: what is read, and their page
 reproduce.py, human_and_published.py, paper_analyses.py, published/    the papers' tables and analyses
 annotate/, exports/    pages for people; sets in the formats of other tools

@@ -321,7 +321,7 @@ def _as_share(value: float | None, of_samples: float) -> float | None:
 
 
 def best_logs(logs: Logs) -> dict[FigureKey, str]:
-    """The model that is better than every other one on a task, by the paired test, as `terminal.best_models` says it.
+    """The model that is better than every other one on a task, by the paired test, as `best_models` says it.
 
     Returns place of the accuracy -> model; nothing where no test says so.
     """

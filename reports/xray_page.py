@@ -11,7 +11,7 @@ from video_contrast.console import counted
 from video_contrast.files import read_json, write_json, write_text
 from video_contrast.reports.compare import shown
 from video_contrast.reports.layout import Cell, Column, Section, Table, columns, ends, percent, row, share_cell
-from video_contrast.reports.terminal import BEST, TableLine, markdown
+from video_contrast.reports.table_formats import BEST, TableLine, markdown
 from video_contrast.reports.write import Page, render_page
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.storage.set_folder import Facts

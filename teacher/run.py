@@ -34,7 +34,6 @@ from video_contrast.teacher.batches import TrainingData, groups_of, none_readabl
 from video_contrast.teacher.evaluation import Measured
 from video_contrast.teacher.gate import paired_rows
 from video_contrast.teacher.generation import generate
-from video_contrast.teacher.material import prepare, read_splits
 from video_contrast.teacher.negative_recipe import (
     CaptionEdits,
     ClipRows,
@@ -47,6 +46,7 @@ from video_contrast.teacher.negative_recipe import (
 from video_contrast.teacher.options import GenerateOptions, TeachOptions, TrainingOptions
 from video_contrast.teacher.saved_checkpoints import drop_broken, newest, same_run, saved_step
 from video_contrast.teacher.trainer import TeachTrainer, curves, plot_curves
+from video_contrast.teacher.training_data import prepare, read_splits
 from video_contrast.teacher.two_towers import LoadedCheckpoint, Pairs, adapted, frames_of, load_checkpoint
 from video_contrast.untyped import TorchModel
 from video_contrast.video import index_of

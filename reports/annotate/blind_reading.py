@@ -21,7 +21,7 @@ from video_contrast.files import AnyPath, Json, read_json, write_text
 from video_contrast.metrics.interval import share_interval
 from video_contrast.reports.annotate.tasks import page_html
 from video_contrast.reports.layout import ends
-from video_contrast.reports.terminal import TableLine
+from video_contrast.reports.table_formats import TableLine
 from video_contrast.rows import contrast_places
 from video_contrast.seeds import digest, stream
 from video_contrast.storage import open_set

@@ -14,8 +14,8 @@ from video_files import write_clip
 from video_contrast.audit import check as checking
 from video_contrast.builders import build
 from video_contrast.cli import main
-from video_contrast.reports.terminal import remarks
 from video_contrast.runner import score
+from video_contrast.storage.run_notes import remarks
 from video_contrast.video import write_video
 
 

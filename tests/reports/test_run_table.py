@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from video_contrast.metrics import multiple_choice
-from video_contrast.reports.terminal import lines_of, remarks, show
+from video_contrast.reports.table_formats import show
+from video_contrast.reports.table_lines import lines_of
 from video_contrast.storage.run_figures import RunNumbers
+from video_contrast.storage.run_notes import remarks
 
 
 @pytest.fixture

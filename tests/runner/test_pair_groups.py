@@ -10,7 +10,7 @@ import pytest
 import video_contrast
 from video_contrast.cli import main
 from video_contrast.reports.compare import compare_runs, power_lines
-from video_contrast.reports.terminal import lines_of
+from video_contrast.reports.table_lines import lines_of
 from video_contrast.storage.run_figures import RunNumbers
 
 MODELS = ("temporal", "bag-of-frames", "random", "constant")

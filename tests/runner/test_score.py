@@ -15,9 +15,9 @@ import video_contrast
 from video_contrast.audit.check import check
 from video_contrast.builders import build
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.reports.terminal import remarks
 from video_contrast.runner import RunResult, read_result, score
 from video_contrast.storage import SetFolder, open_run
+from video_contrast.storage.run_notes import remarks
 
 
 @pytest.fixture(scope="module")

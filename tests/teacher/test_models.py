@@ -15,7 +15,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds import base, dual_encoder, video_dual
 from video_contrast.runner.kinds.loading import Tokens
 from video_contrast.runner.locate import locate
-from video_contrast.teacher import material, teach
+from video_contrast.teacher import teach, training_data
 from video_contrast.teacher.batches import open_store
 from video_contrast.teacher.two_towers import Pairs, load_checkpoint
 from video_contrast.video import frame_indices
@@ -98,7 +98,7 @@ def test_a_frozen_tower_runs_once_and_changes_no_number(
     # The same training that runs the frozen tower in every step
     rows.clear()
     with monkeypatch.context() as patch:
-        patch.setattr(material, "with_outputs", lambda pairs, part, *_, **__: (part, {}))
+        patch.setattr(training_data, "with_outputs", lambda pairs, part, *_, **__: (part, {}))
         again = teach(models[name], dataset, output=tmp_path / "again", **settings)
     assert all(rows[side] > distinct[side] for side in frozen)
     assert again["best_loss"] == pytest.approx(kept["best_loss"], abs=2e-5)

@@ -11,7 +11,7 @@ from contrast_models import Endpoint, answer_of, bert_folder, encoder_folder, on
 from teacher_set import SETTINGS
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.teacher import material, teach
+from video_contrast.teacher import teach, training_data
 from video_contrast.teacher.generation import GenerateOptions, generate
 from video_contrast.teacher.negative_recipe import NegativeRecipe, check_encoder, check_endpoint, check_generator
 
@@ -52,7 +52,7 @@ def test_an_absent_model_is_said_before_a_video_is_opened(
     def decoded(*_: Any, **__: Any) -> Any:
         raise AssertionError("videos were opened")
 
-    monkeypatch.setattr(material, "open_store", decoded)
+    monkeypatch.setattr(training_data, "open_store", decoded)
     folders = {"CLIP": str(place / "clip"), "EMPTY": str(place / "empty"), "BERT": str(bert_folder)}
     given = {name: folders.get(value, value) for name, value in given.items()}
     with pytest.raises((UsageError, VideoContrastError), match=message) as error:

@@ -22,13 +22,13 @@ from video_contrast.cli import main
 from video_contrast.errors import UsageError
 from video_contrast.rows import multiple_choice_row, retrieval_row
 from video_contrast.storage import SetDraft
-from video_contrast.teacher import gate, material, teach
+from video_contrast.teacher import gate, teach, training_data
 from video_contrast.teacher.batches import open_store
 from video_contrast.teacher.evaluation import Hits
-from video_contrast.teacher.material import read_splits
 from video_contrast.teacher.options import TeachOptions
 from video_contrast.teacher.run import check_tracker
 from video_contrast.teacher.trainer import parameter_groups
+from video_contrast.teacher.training_data import read_splits
 from video_contrast.teacher.two_towers import load_checkpoint
 
 
@@ -267,7 +267,7 @@ def test_unreadable_videos_are_named_before_negatives_are_made(
         asked.extend(row["id"] for row in rows)
         raise RuntimeError("no further")
 
-    monkeypatch.setattr(material, "negatives", made)
+    monkeypatch.setattr(training_data, "negatives", made)
     settings = SETTINGS | {"progress": True}
     with pytest.raises(RuntimeError, match="no further"):
         teach(place / "clip", tmp_path / "set", output=tmp_path / "run", **settings)

@@ -13,7 +13,7 @@ from processes import left_alone
 from teacher_set import SETTINGS
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.teacher import material, teach
+from video_contrast.teacher import teach, training_data
 from video_contrast.teacher.trainer import TeachTrainer
 
 pytestmark = [pytest.mark.processes, pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")]
@@ -52,7 +52,7 @@ def one_makes_no_negatives(place: Path, name: str, store: Path, which: str) -> N
         raise VideoContrastError("no negative caption could be made")
 
     if os.environ["RANK"] == which:
-        material.negatives = negatives  # type: ignore[assignment]
+        training_data.negatives = negatives  # type: ignore[assignment]
     in_several(place, name, store)
 
 

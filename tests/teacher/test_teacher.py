@@ -17,7 +17,7 @@ from video_contrast.builders.shapes.world import scenes
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.seeds import stream
-from video_contrast.teacher import material, teach
+from video_contrast.teacher import teach, training_data
 from video_contrast.teacher.batches import Part, TrainingData
 from video_contrast.teacher.negative_recipe import NegativeRecipe
 from video_contrast.teacher.negatives import corpus_of, cosines, latent_semantics, negatives
@@ -286,7 +286,7 @@ def test_wrong_calls_say_what_is_wrong(
     def decoded(*_: Any, **__: Any) -> Any:
         raise AssertionError("videos were opened")
 
-    monkeypatch.setattr(material, "open_store", decoded)
+    monkeypatch.setattr(training_data, "open_store", decoded)
     with pytest.raises(UsageError, match=message):
         teach("temporal-plain", dataset, output=tmp_path, **arguments)
 

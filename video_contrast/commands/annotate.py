@@ -117,7 +117,7 @@ def reading_result(
     as_json: AsJson = False,
 ) -> None:
     """Print what the readers of pairs voted: shares by source, and how far readers agree."""
-    from video_contrast.reports import terminal
+    from video_contrast.reports import table_formats
 
     if reading is None:
         if len(votes) > 1:
@@ -133,9 +133,9 @@ def reading_result(
         return
     lines, agreement = blind_reading.table_lines(result), blind_reading.agreement_lines(result)
     if markdown:
-        print("\n".join([terminal.markdown(lines, blind_reading.HEADS, "source"), "", *agreement]))
+        print("\n".join([table_formats.markdown(lines, blind_reading.HEADS, "source"), "", *agreement]))
     else:
-        terminal.show(lines, blind_reading.HEADS, "source")
+        table_formats.show(lines, blind_reading.HEADS, "source")
         print("\n".join(["shares in percent; [95 % interval over clips]", *agreement]))
 
 

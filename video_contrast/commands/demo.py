@@ -14,7 +14,8 @@ from video_contrast.console import is_quiet, say
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import write_text
 from video_contrast.options import GivenOptions
-from video_contrast.reports import terminal
+from video_contrast.reports.table_formats import TableLine, markdown, show
+from video_contrast.reports.table_lines import contrast_kind, interval
 from video_contrast.runner.several_runs import RunOutcome
 from video_contrast.storage import SetFolder
 from video_contrast.storage.run_figures import MAIN, FigureKey, Gamma, RunNumbers, Score, against, leading
@@ -49,10 +50,10 @@ def demo(*, output: Annotated[Path, "folder for the set, the runs, the table and
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     folders = [output / "runs" / model / part for model in MODELS for part in ("contrasts", "retrieval")]
     lines = table_lines(score(output, folders))
-    write_text(output / "table.md", terminal.markdown(lines, MODELS) + "\n")
+    write_text(output / "table.md", markdown(lines, MODELS) + "\n")
     if not is_quiet():
         print()
-        terminal.show(lines, MODELS, "shapes world")
+        show(lines, MODELS, "shapes world")
     say(
         "\naccuracy with 95 % intervals over clips; gamma: R@1 kept under perturbation, mean ± sd\n"
         f"scores: {output / 'runs'}   table: {output / 'table.md'}\n"
@@ -104,22 +105,21 @@ def score(output: Path, folders: Sequence[Path]) -> list[RunNumbers]:
     ]
 
 
-def table_lines(numbers: Sequence[RunNumbers]) -> list[terminal.TableLine]:
+def table_lines(numbers: Sequence[RunNumbers]) -> list[TableLine]:
     """The lines of the demo's table from the numbers of each model."""
 
-    def line(config: str, score: Score) -> terminal.TableLine:
+    def line(config: str, score: Score) -> TableLine:
         figures = [own.figures[FigureKey(config, "clean", score)] for own in numbers]
-        cells = [terminal.interval(figure) for figure in figures]
-        return terminal.TableLine(LABELS.get(config, score.words), figures[0].chance, cells)
+        return TableLine(LABELS.get(config, score.words), figures[0].chance, [interval(figure) for figure in figures])
 
     lines = [line("retrieval", score) for score in MAIN["retrieval"]]
     for config in CONTRASTS:
         clean = [row for row in numbers[0].figures.values() if (row.config, row.condition) == (config, "clean")]
-        lines.append(line(config, against(terminal.contrast_kind(clean))))
+        lines.append(line(config, against(contrast_kind(clean))))
     for group, name in (("visual", "gamma, video"), ("text", "gamma, text"), ("pairs", "gamma, both")):
         key = (leading("retrieval"), group)
         gammas = [next(gamma for gamma in own.gammas if (gamma.score, gamma.group) == key) for own in numbers]
-        lines.append(terminal.TableLine(name, None, list(map(_gamma, gammas))))
+        lines.append(TableLine(name, None, list(map(_gamma, gammas))))
     return lines
 
 

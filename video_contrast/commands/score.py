@@ -17,7 +17,7 @@ from video_contrast.files import JsonObject
 from video_contrast.options import Configs, Flag, GivenOptions, Option, names_in
 from video_contrast.runner.options import MODEL, SCORED, ScoreOptions
 from video_contrast.runner.several_runs import RunOutcome, read_run_list, run_requests, score_each
-from video_contrast.storage.run_notes import TooManyMissing, are_missing, check_share, more_missing_than
+from video_contrast.storage.run_notes import TooManyMissing, are_missing, check_share, more_missing_than, remarks
 from video_contrast.storage.run_settings import setting_lines
 
 if TYPE_CHECKING:
@@ -68,13 +68,13 @@ def score(
     elif request.dry_run:
         print_plan(result)
     elif not is_quiet():
-        from video_contrast.reports import terminal
+        from video_contrast.reports import table_formats, table_lines
 
-        numbers = terminal.numbers_of({Path(model[0]).name: result.metrics["configs"]})
-        terminal.show(terminal.lines_of(numbers, detailed=True), list(numbers))
+        numbers = table_lines.numbers_of({Path(model[0]).name: result.metrics["configs"]})
+        table_formats.show(table_lines.lines_of(numbers, detailed=True), list(numbers))
         settings = f"settings: {'; '.join(setting_lines(result.record))}"
         place = (result.output and address_of(result.output)) or result.output
-        print("\n".join([settings, *terminal.remarks(result.record), f"written to {place}"]))
+        print("\n".join([settings, *remarks(result.record), f"written to {place}"]))
     check_missing([result], max_missing)
 
 
@@ -111,11 +111,10 @@ def _tell(outcomes: Sequence[RunOutcome], max_missing: float | None, *, as_json:
     if as_json:
         print_json({o.name: {"error": o.error} if o.result is None else summary(o.result) for o in outcomes})
     elif results and not is_quiet():
-        from video_contrast.reports import terminal
+        from video_contrast.reports import table_formats, table_lines
 
-        metrics = {name: terminal.with_missing(r.metrics["configs"], r.record) for name, r in results.items()}
-        numbers = terminal.numbers_of(metrics)
-        terminal.show(terminal.lines_of(numbers), list(numbers))
+        metrics = {name: table_lines.with_missing(r.metrics["configs"], r.record) for name, r in results.items()}
+        table_formats.show(table_lines.lines_of(table_lines.numbers_of(metrics)), list(metrics))
     if errors := [f"{outcome.name}: {outcome.error}" for outcome in outcomes if outcome.error]:
         raise VideoContrastError(
             f"{len(errors)} of {len(outcomes)} runs failed ({'; '.join(errors)}); the others are done, and the same "

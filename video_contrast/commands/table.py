@@ -17,16 +17,15 @@ def table(
     as_json: AsJson = False,
 ) -> None:
     """Print the numbers of several runs in one table, with 95 % intervals and chance."""
-    from video_contrast.reports import terminal
+    from video_contrast.reports import table_formats, table_lines
     from video_contrast.reports.compare import best_logs, harness_notes, log_metrics, notes_of
     from video_contrast.reports.foreign_logs import is_foreign, read_logs
-    from video_contrast.reports.terminal import FORMATS
     from video_contrast.storage import RunFolder
     from video_contrast.storage.run_settings import setting_lines
 
     folders = [run for path in runs if not is_foreign(path) for run in RunFolder.find(path) or [RunFolder.open(path)]]
     own = list({run.path.resolve(): run for run in folders}.values())
-    metrics = terminal.metrics_of(own)
+    metrics = table_lines.metrics_of(own)
     logs = [log for run in runs if is_foreign(run) for log in read_logs(run, metric)]
     foreign = log_metrics(logs)
     for model, tasks in foreign.items():
@@ -34,17 +33,17 @@ def table(
     if as_json:
         print_json(metrics)
         return
-    course = terminal.course_of(own) if not logs else None
+    course = table_lines.course_of(own) if not logs else None
     title = "step" if course else ""
     if course:
         lines, columns = course
     else:
-        best = terminal.best_models(own) | best_logs(logs)
-        lines, columns = terminal.lines_of(terminal.numbers_of(metrics), best), list(metrics)
+        best = table_lines.best_models(own) | best_logs(logs)
+        lines, columns = table_lines.lines_of(table_lines.numbers_of(metrics), best), list(metrics)
     if format_ == "text":
-        terminal.show(lines, columns, title)
+        table_formats.show(lines, columns, title)
     else:
-        print(FORMATS[format_](lines, columns, title))
+        print(table_formats.FORMATS[format_](lines, columns, title))
     made_with = [f"{run.path.name}: {'; '.join(setting_lines(run.record))}" for run in own]
     for note in [*made_with, *notes_of(foreign), *harness_notes(logs, beside_own=bool(own))]:
         print(note, file=sys.stdout if format_ == "text" else sys.stderr)

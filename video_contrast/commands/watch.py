@@ -30,7 +30,7 @@ def watch(
     if request.dry_run or request.show_input:
         raise UsageError("--dry-run and --show-input go with `video-contrast score`")
     from video_contrast import api
-    from video_contrast.reports import terminal
+    from video_contrast.reports import table_lines
     from video_contrast.runner.watch import watch as watched
 
     request = replace(request, limit=request.limit or None)
@@ -45,8 +45,8 @@ def watch(
         if outcome.error:
             print(f"{step}failed: {outcome.error}", file=sys.stderr, flush=True)
         else:
-            numbers = terminal.numbers_of(terminal.metrics_of([RunFolder(outcome.output)]))
-            say(step + "   ".join(f"{line.name} {line.cells[0]}" for line in terminal.lines_of(numbers)))
+            numbers = table_lines.numbers_of(table_lines.metrics_of([RunFolder(outcome.output)]))
+            say(step + "   ".join(f"{line.name} {line.cells[0]}" for line in table_lines.lines_of(numbers)))
     if not errors and not n_unsaved:
         note(f"{checkpoints}: no checkpoint-N folder yet")
     if any(errors):

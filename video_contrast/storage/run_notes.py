@@ -1,14 +1,16 @@
-"""The facts that a reader of a run's figures has to know: missing clips, and its self-test."""
+"""The facts that a reader of a run's figures has to know: missing clips, its self-test, what was left out."""
 
 from collections.abc import Collection, Mapping
 
 from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json
+from video_contrast.storage.certificates import certified_lines
 from video_contrast.storage.run_file_fields import RunRecord
 
 WITH_ITS_GROUP = "left out with its group"  # of an edited clip: the reason is another clip's
 UNSEEN = "unseen at this sampling"  # how the reasons begin of edits that too few frames are sampled to show
+_FILES = 5  # that are named, of those with something wrong
 
 
 class TooManyMissing(VideoContrastError):
@@ -68,3 +70,25 @@ def self_test_lines(record: RunRecord) -> list[str]:
             says = f"{verdict['says']}, so contrasts that need the order of frames (rises, falls) can only be guessed"
             lines.append(f"self-test: {says}")
     return lines
+
+
+def remarks(record: RunRecord) -> list[str]:
+    """The parts of a run that were left out, halved or missing; nothing where all went as asked."""
+    lines = [f"left out: {name}: {why}" for name, why in record.get("skipped", {}).items()]
+    lines += [f"note: {note}" for note in record.get("notes", ())]
+    lines += self_test_lines(record) + certified_lines(record)
+    if n_unseen := record.get("n_unseen"):
+        lines.append(f"{counted(n_unseen, 'edited clip')} left out: too few frames are sampled to show the edit")
+    if record.get("n_missing"):
+        lines.append(f"{missing_clips(record)} missing; every figure is over the clips that all conditions have:")
+        lines += _files(record["missing"])
+    if record.get("damaged"):
+        lines.append(f"{counted(len(record['damaged']), 'damaged video')} scored all the same (--accept-damaged):")
+        lines += _files(record["damaged"])
+    return lines + remark_lines(record.get("remarks", {}))
+
+
+def _files(reasons: Mapping[str, str]) -> list[str]:
+    """A line a file with what is wrong with it, the first few; a reason that names the file does so once."""
+    lines = [f"  {path}: {why.removeprefix(f'{path}: ')}" for path, why in list(reasons.items())[:_FILES]]
+    return lines + ([f"  and {len(reasons) - _FILES} more (run.json)"] if len(reasons) > _FILES else [])

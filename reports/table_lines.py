@@ -1,54 +1,19 @@
-"""Tables for a terminal: one line a measure, one column a model, from the metrics of runs; in markdown, in LaTeX."""
+"""The lines of a table of results: one line a measure, one column a model, from the metrics of runs."""
 
-import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import cast
 
-from video_contrast.console import counted
 from video_contrast.reports.runs import best_of, differing, run_hits
+from video_contrast.reports.table_formats import BEST, TableLine, side_columns
 from video_contrast.storage import RunFolder
-from video_contrast.storage.certificates import certified_lines
 from video_contrast.storage.run_figures import ACCURACY, MAIN, OTHERS, ROBUST, FigureKey, RunFigure, RunNumbers, leading
 from video_contrast.storage.run_file_fields import ConfigMetrics, RunRecord
 from video_contrast.storage.run_folder import CLEAN
-from video_contrast.storage.run_notes import missing_clips, remark_lines, self_test_lines
 
-BEST = "*"  # behind a cell
-_FILES = 5  # that are named, of those with something wrong
 MANY = 40  # conditions of a config, from which on perturbations are shown by their means
-UNPARSEABLE = "unparseable: the share of items with an answer that cannot be read, the lowest of its item (! above 2 %)"
-Style = Callable[[str], str]  # of the text of a cell
-
-
-@dataclass(frozen=True)
-class TableLine:
-    """A line of a table."""
-
-    name: str  # of the measure
-    chance: float | None  # the level of chance; None where there is none
-    cells: list[str]  # one a model
-    n: int | None = None  # items that all models were scored on; None where these differ, and each cell has its own
-    digits: int = 2  # of the level of chance
-
-
-def side_columns(lines: Sequence[TableLine]) -> list[tuple[str, list[str]]]:
-    """The columns between the names and the models, each with its title: chance and n, where any line has them."""
-    columns = [
-        ("chance", ["" if line.chance is None else f"{line.chance:.{line.digits}f}" for line in lines]),
-        ("n", ["" if line.n is None else f"{line.n:,}" for line in lines]),
-    ]
-    return [(title, cells) for title, cells in columns if any(cells)]
-
-
-def table_rows(lines: Sequence[TableLine], models: Sequence[str], title: str) -> list[list[str]]:
-    """The head of a table and its rows as text; chance and n only where a line has one."""
-    sides = side_columns(lines)
-    rows = [[line.name, *(cells[at] for _, cells in sides), *line.cells] for at, line in enumerate(lines)]
-    return [[title, *(head for head, _ in sides), *models], *rows]
 
 
 def interval(figure: RunFigure | None, digits: int = 2) -> str:
@@ -98,8 +63,7 @@ def lines_of(
     for numbers in runs.values() if detailed else ():
         lines += _gamma_lines(numbers, many)
     if any(n for numbers in runs.values() for n, _ in numbers.missing):
-        cells = [_missing(numbers) for numbers in runs.values()]
-        lines.append(TableLine("clips missing (figures are over the others)", None, cells))
+        lines.append(TableLine("clips missing (figures are over the others)", None, list(map(_missing, runs.values()))))
     return lines
 
 
@@ -114,8 +78,7 @@ def _line(first: RunFigure, runs: Mapping[str, RunNumbers], best: Mapping[Figure
     cells = []
     for model, figure, mark in zip(runs, figures, differing(figures), strict=True):
         star = BEST if model == best.get(place) else ""
-        parts = (interval(figure, digits), mark, figure.mark if figure else "", star)
-        cells.append(" ".join(filter(None, parts)))
+        cells.append(" ".join(filter(None, (interval(figure, digits), mark, figure.mark if figure else "", star))))
     label = "" if first.score == ACCURACY else f": {first.score.words}"
     condition = "" if first.condition == CLEAN else f", {first.condition}"
     counts = {figure.n for figure in figures if figure} - {None}
@@ -215,103 +178,3 @@ def best_models(runs: Sequence[RunFolder]) -> dict[FigureKey, str]:
         hits = {model: run_hits(run, *place[:2]) for model, run in of.items() if len(marks[place.config]) == 1}
         best[place] = best_of({model: own for model, own in hits.items() if own is not None})
     return {place: model for place, model in best.items() if model is not None}
-
-
-def show(lines: Sequence[TableLine], models: Sequence[str], title: str = "") -> None:
-    """Prints the table; it is wider than 80 columns where it must be, rather than broken. `lines`: of `lines_of`."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    head, *rows = table_rows(lines, models, title)
-    for at, name in enumerate(head):
-        table.add_column(Text(name), justify="right" if at else "left", no_wrap=True)
-    for row in rows:
-        table.add_row(*(Text(cell, "bold" if cell.endswith(BEST) else "") for cell in row))
-    console = Console()
-    width = Console(width=1000).measure(table).maximum
-    if console.width < width:
-        console = Console(width=width)
-    console.print(table)
-    if any(cell.endswith(BEST) for line in lines for cell in line.cells):
-        print(f"{BEST} better than every other model on the items of both (paired sign-flip test, p < .05)")
-    if any("unparseable" in cell for line in lines for cell in line.cells):
-        print(UNPARSEABLE)
-
-
-def remarks(record: RunRecord) -> list[str]:
-    """The parts of a run that were left out, halved or missing; nothing where all went as asked."""
-    lines = [f"left out: {name}: {why}" for name, why in record.get("skipped", {}).items()]
-    lines += [f"note: {note}" for note in record.get("notes", ())]
-    lines += self_test_lines(record) + certified_lines(record)
-    if record.get("n_unseen"):
-        clips = counted(record["n_unseen"], "edited clip")
-        lines.append(f"{clips} left out: too few frames are sampled to show the edit")
-    if record.get("n_missing"):
-        lines.append(f"{missing_clips(record)} missing; every figure is over the clips that all conditions have:")
-        lines += _files(record["missing"])
-    if record.get("damaged"):
-        videos = counted(len(record["damaged"]), "damaged video")
-        lines.append(f"{videos} scored all the same (--accept-damaged):")
-        lines += _files(record["damaged"])
-    return lines + remark_lines(record.get("remarks", {}))
-
-
-def _files(reasons: Mapping[str, str]) -> list[str]:
-    """A line a file with what is wrong with it, the first few; a reason that names the file does so once."""
-    lines = [f"  {path}: {why.removeprefix(f'{path}: ')}" for path, why in list(reasons.items())[:_FILES]]
-    return lines + ([f"  and {len(reasons) - _FILES} more (run.json)"] if len(reasons) > _FILES else [])
-
-
-_LATEX = str.maketrans({
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
-    ">": r"\textgreater{}", "|": r"\textbar{}", "±": r"$\pm$", **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-})  # fmt: skip
-
-
-def markdown(lines: Sequence[TableLine], models: Sequence[str], title: str = "") -> str:
-    r"""A table of markdown of the lines of `terminal.lines_of`; what is best is bold.
-
-    >>> print(markdown([TableLine("verb_mc", 0.5, ["0.81 *", "0.60"])], ["a|b", "c"]))
-    | | chance | a\|b | c |
-    |---|---|---|---|
-    | verb_mc | 0.50 | **0.81** | 0.60 |
-    """
-    head, *rows = _cells(
-        lines, models, title, written=lambda text: re.sub(r"([\\|*<`])", r"\\\1", text), bold=lambda cell: f"**{cell}**"
-    )
-    table_lines = ["|" + "".join(f" {cell} |" if cell else " |" for cell in row) for row in (head, *rows)]
-    return "\n".join([table_lines[0], "|" + "---|" * len(head), *table_lines[1:]])
-
-
-def latex(lines: Sequence[TableLine], models: Sequence[str], title: str = "") -> str:
-    r"""A `tabular` of LaTeX with the rules of the package booktabs; what is best is bold.
-
-    >>> print(latex([TableLine("verb_mc", 0.5, ["0.81 *", "0.60"])], ["a", "b"]))
-    \begin{tabular}{lrrr}
-    \toprule
-     & chance & a & b \\
-    \midrule
-    verb\_mc & 0.50 & \textbf{0.81} & 0.60 \\
-    \bottomrule
-    \end{tabular}
-    """
-    cells = _cells(lines, models, title, written=lambda t: t.translate(_LATEX), bold=lambda t: rf"\textbf{{{t}}}")
-    head, *rows = [" & ".join(row) + r" \\" for row in cells]
-    begin = rf"\begin{{tabular}}{{l{'r' * (len(cells[0]) - 1)}}}"
-    return "\n".join([begin, r"\toprule", head, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"])
-
-
-def _cells(
-    lines: Sequence[TableLine], models: Sequence[str], title: str, *, written: Style, bold: Style
-) -> list[list[str]]:
-    """The head and the rows, each text as `written` escapes it."""
-    best = f" {BEST}"
-    return [
-        [bold(written(cell.removesuffix(best))) if cell.endswith(best) else written(cell) for cell in row]
-        for row in table_rows(lines, models, title)
-    ]
-
-
-FORMATS = {"markdown": markdown, "latex": latex}
