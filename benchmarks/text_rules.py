@@ -75,8 +75,7 @@ def drawn(captions: Sequence[str], count: int) -> list[str]:
 
 def changed(rule: str, captions: Sequence[str]) -> dict[str, tuple[str, str]]:
     """The captions that a rule changes: id -> the caption, and what becomes of it."""
-    models = {rule: "rules"} if rule == "active_to_passive" else None
-    after = perturb_captions(captions, rule, ids=captions, models=models, sentences=parse(captions))
+    after = perturb_captions(captions, rule, ids=captions, sentences=parse(captions))
     return {digest(rule, *pair).hex()[:12]: pair for pair in zip(captions, after, strict=True) if pair[0] != pair[1]}
 
 

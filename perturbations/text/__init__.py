@@ -49,7 +49,7 @@ def perturb_captions(
         seed: any integer.
         profile: "paper" (correct English where the release slips) or "released".
         models: checkpoints to use in place of the named ones: perturbation name -> Hub name or folder, or several
-            where it needs several. `{"active_to_passive": "rules"}` takes the rules without asking for a checkpoint.
+            where it needs several. `active_to_passive` goes by rules unless a checkpoint is given ("rules" may be).
         sentences: the captions' parses (`english.parse`), if the caller has them; else they are made where needed.
 
     >>> perturb_captions(["a little girl does gymnastics"], "drop_first_and_last", ids=["ret1"])

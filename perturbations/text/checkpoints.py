@@ -16,18 +16,17 @@ from video_contrast.perturbations.registry import Origin, Rule, TextSpec, text_p
 from video_contrast.pretrained import MissingCheckpoint, device_of, download_command, load, placed
 from video_contrast.untyped import Tokenizer, TorchModel
 
+RULES = "rules"  # in place of a checkpoint: the rules of a perturbation that has them
 DEFAULTS: dict[str, tuple[str, ...]] = {
     "mlm_suggestion": ("google-bert/bert-base-uncased",),
     "back_trans": ("facebook/wmt19-en-de", "facebook/wmt19-de-en"),
     "swap_syn_word_embedding": ("sentence-transformers/average_word_embeddings_glove.6B.300d",),
     "casual_to_formal": ("prithivida/informal_to_formal_styletransfer", "prithivida/parrot_adequacy_model"),
     "formal_to_casual": ("prithivida/formal_to_informal_styletransfer", "prithivida/parrot_adequacy_model"),
-    "active_to_passive": ("prithivida/active_to_passive_styletransfer", "prithivida/parrot_adequacy_model"),
+    "active_to_passive": (RULES, "prithivida/parrot_adequacy_model"),  # the second judges what a named first one writes
 }
 BATCH = 64  # texts a forward pass
-RULES = "rules"  # in place of a checkpoint: the rules of a perturbation that has them
 _WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".h5", ".msgpack")
-WITH_RULES = ("active_to_passive",)
 _Item = TypeVar("_Item")
 Given = str | Sequence[str] | None  # checkpoints in place of the default ones, as of `perturb_captions`
 
@@ -69,7 +68,7 @@ def available(name: str, models: Given) -> tuple[str, ...]:
 def stored_revision(checkpoint: str) -> str | None:
     """The commit of a checkpoint in the Hub cache, or the newest change of a folder; None where it is neither.
 
-    Without a file of weights (an interrupted download) it is not there: another checkpoint or the rules make the text.
+    Without a file of weights (an interrupted download) it is not there.
     """
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
@@ -86,11 +85,11 @@ def stored_revision(checkpoint: str) -> str | None:
 
 def produced_by(name: str, models: Given = None) -> str:
     """The maker of a perturbation's texts, given `models`: "rules", or checkpoints as `NAME@REVISION`."""
-    names = () if models in (RULES, (RULES,)) else names_of(name, models)
-    revisions = {checkpoint: stored_revision(checkpoint) for checkpoint in names}
-    if not names or (name in WITH_RULES and models is None and None in revisions.values()):
+    names = names_of(name, models)
+    if names[0] == RULES:
         return RULES
-    return ",".join(f"{checkpoint}@{(revision or 'absent')[:12]}" for checkpoint, revision in revisions.items())
+    revisions = {checkpoint: stored_revision(checkpoint) or "absent" for checkpoint in names}
+    return ",".join(f"{checkpoint}@{revision[:12]}" for checkpoint, revision in revisions.items())
 
 
 @lru_cache(4)
@@ -155,6 +154,7 @@ def how_to_get(spec: TextSpec) -> str:
     if checkpoints:
         kind = "checkpoint" if len(checkpoints) == 1 else "checkpoints"
         parts.append(f"{kind}: {download_command(*checkpoints)}")
-        if "or rules" in spec.requirements:
-            parts.append("without it, rules are used and a note says so")
+    named = [need.removeprefix("named:") for need in spec.requirements if need.startswith("named:")]
+    if named:
+        parts.append(f"rules; a checkpoint can be named: {download_command(*named)}")
     return "; ".join(parts) or "nothing"

@@ -1,15 +1,13 @@
-"""TextStyle (robustness paper, A.2): a negation goes or comes, the tense of verbs changes; and by sequence-to-sequence
-checkpoints: formal, casual, passive.
+"""TextStyle (robustness paper, A.2): a negation goes or comes, the tense of verbs changes, a caption becomes
+passive; and by sequence-to-sequence checkpoints: formal, casual, and passive where one is named.
 
 Five rewritings are sampled and an adequacy model (a natural-language-inference classifier) chooses the one that
-follows best from the caption. Passives are made by rules where there is no checkpoint: of a statement the main clause
-is turned (subject, verb, object -> object, is verbed, by subject), and only if every word of the caption has its place
-in it; imperatives ("add the onions and stir") become statements ("the onions are added and stirred"). Every other
-caption stays as it is.
+follows best from the caption. Passives are made by rules: of a statement the main clause is turned (subject, verb,
+object -> object, is verbed, by subject), and only if every word of the caption has its place in it; imperatives ("add
+the onions and stir") become statements ("the onions are added and stirred"). Every other caption stays as it is.
 """
 
 import re
-import warnings
 
 from numpy.random import Generator
 
@@ -20,7 +18,6 @@ from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
 from video_contrast.perturbations.text.checkpoints import Given, model_perturbation
 from video_contrast.perturbations.text.words import how_many, parsed, pick, rewritten, sample
-from video_contrast.pretrained import MissingCheckpoint, download_command
 from video_contrast.seeds import stream
 from video_contrast.untyped import Tensor, Tokenizer, TorchModel
 
@@ -330,26 +327,25 @@ _register("casual_to_formal", "The caption in formal English, by a style-transfe
 _register("formal_to_casual", "The caption in casual English, by a style-transfer checkpoint.")
 
 
-@model_perturbation(
-    "active_to_passive", category="TextStyle", origin="natural", version="11", needs=("parse", "or rules")
+@text_perturbation(
+    "active_to_passive",
+    category="TextStyle",
+    origin="natural",
+    version="11",
+    requirements=(
+        "parse",
+        "named:prithivida/active_to_passive_styletransfer",
+        "named:prithivida/parrot_adequacy_model",
+    ),
+    batched=True,
 )
 def active_to_passive(
     sentences: list[Sentence], rngs: list[Generator], *, profile: str = "paper", models: Given = None
 ) -> list[str]:
-    """The caption in the passive, by a style-transfer checkpoint, or by rules where the checkpoint is not there."""
-    if models not in (checkpoints.RULES, (checkpoints.RULES,)):
-        try:
-            return _transfer("active_to_passive", [sentence.caption for sentence in sentences], rngs, models)
-        except MissingCheckpoint as error:
-            if models is not None:
-                raise
-            command = download_command(*checkpoints.DEFAULTS["active_to_passive"])
-            warnings.warn(
-                f"active_to_passive uses rules, since its checkpoint is not here ({command} gets it)",
-                stacklevel=2,
-                source=error,
-            )
-    return [passive(sentence) for sentence in sentences]
+    """The caption in the passive, by rules (or by a style-transfer checkpoint that is named)."""
+    if checkpoints.names_of("active_to_passive", models)[0] == checkpoints.RULES:
+        return [passive(sentence) for sentence in sentences]
+    return _transfer("active_to_passive", [sentence.caption for sentence in sentences], rngs, models)
 
 
 def _transfer(name: str, captions: list[str], rngs: list[Generator], models: Given) -> list[str]:

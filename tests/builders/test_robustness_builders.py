@@ -162,8 +162,9 @@ def test_checks_say_what_made_the_texts_and_warn_where_most_stayed() -> None:
     assert checks["made by"] == "rules"
     assert checks["parser"].startswith("captions-")
     assert checks["captions left unchanged"] == "100.0 %" and mostly_unchanged(checks)
-    _, checks = perturbed_rows(rows, "active_to_passive", PerturbationOptions(models="active_to_passive=rules"))
-    assert checks["made by"].startswith("rules")
+    for models in (None, "active_to_passive=rules"):
+        _, checks = perturbed_rows(rows, "active_to_passive", PerturbationOptions(models=models))
+        assert checks["made by"] == "rules" and "parser" in checks
     _, checks = perturbed_rows(rows, "keyboard", PerturbationOptions())
     assert "parser" not in checks and not mostly_unchanged(checks)
 

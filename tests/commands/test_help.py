@@ -120,7 +120,7 @@ def test_quiet_says_nothing_of_files_and_prints_what_it_was_asked_to_print(
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a man rides a horse\n")))
     more = {
         "list": ["list", "metrics"],
-        "perturb text": ["perturb", "text", "--name", "active_to_passive"],  # whose checkpoint is not here: a note
+        "perturb text": ["perturb", "text", "--name", "active_to_passive"],
         "generate": ["generate", str(shapes), "--split", "test", "--limit", "20", "--generator", "lexicon", "--output",
                      str(tmp_path / "negatives")],
         "export": ["export", str(shapes), "--format", "lmms-eval", "--output", str(tmp_path / "tasks")],

@@ -271,9 +271,18 @@ def test_without_its_checkpoint_the_error_names_the_command_that_gets_it(name):
         perturb_captions(["a man runs"], name, ids=["x"])
 
 
-def test_active_to_passive_falls_back_to_rules_with_a_note_but_not_for_a_named_checkpoint(tmp_path):
-    with pytest.warns(UserWarning, match="uses rules, since its checkpoint is not here"):
-        assert perturb_captions(["a man opens a door"], "active_to_passive", ids=["x"]) == ["a door is opened by a man"]
+def test_active_to_passive_goes_by_rules_without_a_note_or_a_question_unless_a_checkpoint_is_named(
+    monkeypatch, recwarn, tmp_path
+):
+    asked = []
+    monkeypatch.setattr("video_contrast.hub.commit", lambda name, **_: asked.append(name))  # no network
+    stored = "video_contrast.perturbations.text.checkpoints.stored_revision"
+    with monkeypatch.context() as patch:  # every checkpoint is in the cache
+        patch.setattr(stored, lambda checkpoint: asked.append(checkpoint) or "abc")
+        for models in (None, {"active_to_passive": "rules"}, {"active_to_passive": ("rules",)}):
+            changed = perturb_captions(["a man opens a door"], "active_to_passive", ids=["x"], models=models)
+            assert changed == ["a door is opened by a man"]
+    assert not asked and not recwarn
     with pytest.raises(VideoContrastError, match=r"nobody/nothing and .*neither folders nor in the Hub cache"):
         perturb_captions(["a man"], "active_to_passive", ids=["x"], models={"active_to_passive": "nobody/nothing"})
     (tmp_path / "empty").mkdir()

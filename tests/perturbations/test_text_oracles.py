@@ -107,7 +107,7 @@ def test_rule_forms_give_the_papers_examples():
     assert one("tense") == "a little girl did gymnastics"
     assert one("reverse_neg", profile="released") == "a little girl does not gymnastics"
     assert one("reverse_neg") == "a little girl does not do gymnastics"
-    assert one("active_to_passive", models={"active_to_passive": "rules"}) == "gymnastics is done by a little girl"
+    assert one("active_to_passive") == "gymnastics is done by a little girl"
 
 
 def test_model_free_perturbations_change_more_than_30_percent_of_captions_but_for_two():

@@ -205,7 +205,8 @@ def test_each_of_the_35_says_what_it_needs_and_one_command_that_gets_it():
     assert said["swap_syn_wordnet"] == "WordNet data: python -m nltk.downloader wordnet"
     assert "hf download google-bert/bert-base-uncased" in said["mlm_suggestion"]
     assert "hf download facebook/wmt19-en-de && hf download facebook/wmt19-de-en" in said["back_trans"]
-    assert "rules" in said["active_to_passive"]
+    named = "rules; a checkpoint can be named: pip install sentencepiece && hf download prithivida/active_to_passive_"
+    assert said["active_to_passive"].startswith(named)
 
 
 def test_tables_travel_with_their_licences():

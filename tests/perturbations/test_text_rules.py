@@ -20,7 +20,7 @@ def one(name, caption, **others):
 
 
 def passive(caption):
-    return one("active_to_passive", caption, models={"active_to_passive": "rules"})
+    return one("active_to_passive", caption)
 
 
 @pytest.mark.parametrize(

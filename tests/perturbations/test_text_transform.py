@@ -185,10 +185,11 @@ def test_command_errors_are_one_line(perturb, tmp_path):
     assert code == 1 and "cannot read --ids" in error
 
 
-def test_command_notes_that_rules_stand_in_for_the_checkpoint(perturb, monkeypatch):
-    code, out, error = perturb(b"a man opens the door\n", "--name", "active_to_passive")
-    assert (code, out) == (0, "the door is opened by a man\n")
-    assert error.startswith("note: active_to_passive uses rules") and "hf download prithivida/" in error
+def test_command_makes_passives_by_rules_unless_a_checkpoint_is_named(perturb):
+    called = (b"a man opens the door\n", "--name", "active_to_passive")
+    assert perturb(*called) == perturb(*called, "--model", "rules") == (0, "the door is opened by a man\n", "")
+    code, out, error = perturb(*called, "--model", "prithivida/active_to_passive_styletransfer")
+    assert (code, out) == (1, "") and "hf download prithivida/active_to_passive_styletransfer" in error
 
 
 EDITED = {
@@ -230,7 +231,9 @@ def test_the_cache_name_holds_what_makes_the_text(monkeypatch):
     with_rules = TextPerturbation("active_to_passive")
     assert "rules" in with_rules.version
     monkeypatch.setattr(checkpoints, "stored_revision", lambda checkpoint: "1234567890abcdef")
-    with_checkpoint = TextPerturbation("active_to_passive")
+    assert TextPerturbation("active_to_passive").version == with_rules.version, "whatever the cache holds"
+    checkpoint = "prithivida/active_to_passive_styletransfer"
+    with_checkpoint = TextPerturbation("active_to_passive", models={"active_to_passive": checkpoint})
     assert "active_to_passive_styletransfer@1234567890ab" in with_checkpoint.version
     assert Hasher.hash(with_rules) != Hasher.hash(with_checkpoint)
     assert TextPerturbation("active_to_passive", models={"active_to_passive": "rules"}).version == with_rules.version
@@ -246,9 +249,11 @@ def test_an_interrupted_download_is_no_checkpoint(monkeypatch, tmp_path):
         (repository / "refs" / "main").write_text("abc")
         (repository / "snapshots" / "abc").mkdir(parents=True)
         (repository / "snapshots" / "abc" / "config.json").write_text('{"model_type": "t5"}')
-    done = TextPerturbation("active_to_passive")({"id": "a", "captions": ["a man is stirring a soup"]})
-    assert done["captions"] == ["a soup is being stirred by a man"]
-    assert "rules" in done["text_perturbation"]["version"], "the record names what made the text"
+    models = {"active_to_passive": "prithivida/active_to_passive_styletransfer"}
+    passive = TextPerturbation("active_to_passive", models=models)
+    assert "active_to_passive_styletransfer@absent" in passive.version
+    with pytest.raises(VideoContrastError, match="active_to_passive_styletransfer and prithivida/parrot_adequacy"):
+        passive({"id": "a", "captions": ["a man is stirring a soup"]})
 
 
 @pytest.mark.parametrize("seed", ["x", 1.5, None, True])

@@ -25,8 +25,6 @@ def text(
     model: Annotated[list[str] | None, "checkpoint (Hub id, folder) in place of the usual; repeat for two"] = None,
 ) -> None:
     """Perturb captions: one a line from standard input, one a line to standard output."""
-    import warnings
-
     from video_contrast.perturbations.text import perturb_captions
 
     if sys.stdin.isatty():
@@ -41,16 +39,13 @@ def text(
         if len(names) != len(captions):
             raise UsageError(f"--ids {ids} has {len(names)} lines, but {len(captions)} captions came in")
     models = {name: tuple(model)} if model else None
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
-        warnings.showwarning = lambda message, *_, **__: note(f"note: {message}")
-        # An unknown name or profile is an error even where no caption comes in.
-        perturb_captions([], name, ids=[], seed=seed, profile=profile, models=models)
-        for first in range(0, len(captions), _LINES):
-            part = slice(first, first + _LINES)
-            texts = perturb_captions(captions[part], name, ids=names[part], seed=seed, profile=profile, models=models)
-            sys.stdout.buffer.write("".join(caption + "\n" for caption in texts).encode())
-            sys.stdout.buffer.flush()
+    # An unknown name or profile is an error even where no caption comes in.
+    perturb_captions([], name, ids=[], seed=seed, profile=profile, models=models)
+    for first in range(0, len(captions), _LINES):
+        part = slice(first, first + _LINES)
+        texts = perturb_captions(captions[part], name, ids=names[part], seed=seed, profile=profile, models=models)
+        sys.stdout.buffer.write("".join(caption + "\n" for caption in texts).encode())
+        sys.stdout.buffer.flush()
 
 
 def _lines(content: bytes, where: str) -> list[str]:
