@@ -7,7 +7,7 @@ run backwards as well), denials, states, idioms, and places that a motion begins
 
 from functools import cache
 
-from video_contrast.builders.clip_edits.material import LeftOut, Rewritten, table
+from video_contrast.builders.clip_edits.source_clip import LeftOut, Rewritten, table
 from video_contrast.perturbations.english import Sentence, parse_one
 from video_contrast.perturbations.english.forms import inflect, verb_tags
 

@@ -15,7 +15,7 @@ from video_contrast.audit.blind_audit import audit_splits
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.assembly.reasons import counts_in_words
 from video_contrast.builders.clip_edits.edits import EDITS, EditKind
-from video_contrast.builders.clip_edits.material import ClipEditOptions, EditedGroup, LeftOut, SourceClip
+from video_contrast.builders.clip_edits.source_clip import ClipEditOptions, EditedGroup, LeftOut, SourceClip
 from video_contrast.builders.registry import BuiltSet, about, builder
 from video_contrast.builders.sources.caption_table import CaptionTable
 from video_contrast.builders.sources.captions_of_clips import read_splits

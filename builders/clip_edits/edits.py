@@ -14,7 +14,7 @@ from numpy.random import Generator
 
 from video_contrast import seeds
 from video_contrast.builders.clip_edits.backwards import backwards
-from video_contrast.builders.clip_edits.material import (
+from video_contrast.builders.clip_edits.source_clip import (
     HOW_FAST,
     HOW_OFTEN,
     ClipEditOptions,

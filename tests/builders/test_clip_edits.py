@@ -18,7 +18,7 @@ from tests.support.video_files import turn_pictures, write_clip
 from video_contrast.builders.assembly.reasons import LEFT_OUT, REASONS, counts_in_words
 from video_contrast.builders.clip_edits.backwards import backwards
 from video_contrast.builders.clip_edits.edits import EDITS, mirrored
-from video_contrast.builders.clip_edits.material import WHEN, LeftOut, motion_of
+from video_contrast.builders.clip_edits.source_clip import WHEN, LeftOut, motion_of
 from video_contrast.builders.shapes.captions import PHRASES, claim, verdict, write
 from video_contrast.builders.shapes.shapes import SceneClip, scene_of
 from video_contrast.builders.shapes.world import REVERSE, Scene, scenes

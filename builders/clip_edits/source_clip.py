@@ -1,4 +1,4 @@
-"""The material of edits: a captioned clip with its times, and how groups of edited clips are described.
+"""The clips that edits start from: captions, times, motion; and how groups of edited clips are described.
 
 How much a clip moves, and whether it looks different played backwards, is measured by optical flow (OpenCV): motion to
 and fro (shaking, stirring) adds up to nothing over a clip; what goes one way does not. The share of all motion that is
