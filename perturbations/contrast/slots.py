@@ -37,7 +37,7 @@ class Tail(NamedTuple):
     preposition: str  # its first word: "out"
     noun: str  # key of its noun; "" without one
     place: int  # of that word
-    phrase: str  # all its words: "out of"
+    phrase: str  # all its words: "out of", "in front of"
 
 
 class VerbKey(NamedTuple):
@@ -331,8 +331,11 @@ def _tails(sentence: Sentence, holder: int, last: int) -> list[Tail]:
         preposition = phrase = words[at].text
         if at <= last or preposition == "of":
             continue
-        if at + 1 < len(words) and words[at + 1].text == "of" and words[at + 1].head == at:
+        behind = [word.text for word in words[at + 1 : at + 3]]
+        if behind[:1] == ["of"] and words[at + 1].head == at:
             noun, phrase = sentence.child(at + 1, "pobj"), f"{preposition} of"
+        elif behind[1:] == ["of"] and behind[0] in _BEFORE_OF:
+            noun, phrase = sentence.child(at + 2, "pobj"), f"{preposition} {behind[0]} of"
         tails.append(Tail(preposition, sentence.noun_key(noun) if noun is not None else "", at, phrase))
     return tails
 
@@ -379,6 +382,8 @@ def _form_rejection(sentence: Sentence, place: int) -> str | None:
     if not word.text.isalpha() or len(word.text) < 3 or inflect(word.lemma, word.tag) != word.text:
         return "form not known"
     if word.dep in ("nsubj", "dobj", "pobj", "npadvmod", "csubj", "acomp", "attr") or _names_a_shot(sentence, place):
+        return "not the verb of a clause"
+    if word.text == "left" and sentence.object(place) is None:  # "camera pans left"
         return "not the verb of a clause"
     doer = sentence.child(place, "nsubj")
     if doer is not None and words[doer].lemma in _VIDEOS:

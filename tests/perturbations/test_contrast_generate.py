@@ -79,10 +79,16 @@ def test_verbs_are_read_with_what_belongs_to_them(caption: str, units: list[tupl
         ("a man is chased by a dog", "passive with its agent"),
         ("the scene opens with a view of a lake", "says what a video shows"),
         ("the ball that the man kicks", "object before its verb"),
+        ("camera pans left to the mountains", "not the verb of a clause"),
     ],
 )
 def test_verbs_that_cannot_be_replaced_say_why(caption: str, reason: str) -> None:
     assert [slot.rejection_reason for slot in verb_slots(parse_one(caption))] == [reason]
+
+
+def test_a_place_before_of_is_one_preposition() -> None:
+    slots = verb_slots(parse_one("a man leaves a parcel in front of a door"))
+    assert [(tail.phrase, tail.noun) for tail in slots[0].tails] == [("in front of", "door")]
 
 
 def test_an_action_stays_where_it_or_them_stands_for_its_object() -> None:
