@@ -383,7 +383,7 @@ def _form_rejection(sentence: Sentence, place: int) -> str | None:
         return "form not known"
     if word.dep in ("nsubj", "dobj", "pobj", "npadvmod", "csubj", "acomp", "attr") or _names_a_shot(sentence, place):
         return "not the verb of a clause"
-    if word.text == "left" and sentence.object(place) is None:  # "camera pans left"
+    if word.text == "left" and sentence.object(place) is None and not sentence.is_passive(place):  # "camera pans left"
         return "not the verb of a clause"
     doer = sentence.child(place, "nsubj")
     if doer is not None and words[doer].lemma in _VIDEOS:
