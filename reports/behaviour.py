@@ -3,17 +3,18 @@ over the steps of a training run; and which verbs a set's contrasts bring in (th
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from video_contrast.perturbations.english.forms import main_verb
 from video_contrast.reports.figures import FAINT, MUTED, colour, drawing, finish, shape
 from video_contrast.reports.layout import DASH, Cell, Plot, Section, Table, columns, signed
-from video_contrast.reports.runs import ConfigRun, SetKey, by_set, hit
+from video_contrast.reports.runs import ConfigRun, by_set, hit
 from video_contrast.reports.summary import figure_cell, model_cell
-from video_contrast.rows import contrast_places
+from video_contrast.rows import Row, contrast_places
 from video_contrast.storage.run_figures import RunFigure, leading
 
 _WORDS = 14  # words of the verb plot
@@ -203,28 +204,26 @@ def curve(runs: Sequence[ConfigRun]) -> Plot | None:
 
 
 _SHOWN = 24
-_KINDS = ("verb", "antonym", "counterfactual")
+_VERB_KINDS = ("verb", "antonym", "counterfactual")  # how they begin
+
+
+def verb_counts(rows: Iterable[Row], side: Literal["new", "old"] = "new") -> Counter[str]:
+    """Dictionary forms of the verbs that a set's verb contrasts put in ("old": replace), with how often each occurs."""
+    edits = (pair for row in rows if "captions" not in row for pair in zip(row["kinds"], row["edits"], strict=True))
+    return Counter(main_verb(e[side]) for kind, e in edits if e and e["new"] and kind.startswith(_VERB_KINDS))
 
 
 def verb_distributions(runs: Sequence[ConfigRun]) -> list[Plot]:
     """Share of each verb among the contrasts of every verb config; none where the edits name no verbs."""
-    new_verbs: dict[SetKey, Counter[str]] = {}
-    true: Counter[str] = Counter()
-    for run in {run.key: run for run in runs if run.layout != "retrieval"}.values():
-        new: Counter[str] = Counter()
-        for row in run.set_rows.values():
-            for kind, edit in () if "captions" in row else zip(row["kinds"], row["edits"], strict=True):
-                if edit and edit["new"] and kind.startswith(_KINDS):
-                    new[main_verb(edit["new"])] += 1
-                    true[main_verb(edit["old"])] += 1
-        if new:
-            new_verbs[run.key] = new
+    set_rows = {run.key: run.set_rows.values() for run in runs if run.layout != "retrieval"}
+    new_verbs = {key: counts for key, rows in set_rows.items() if (counts := verb_counts(rows))}
+    true = sum((verb_counts(set_rows[key], "old") for key in new_verbs), Counter[str]())
     counts = list(new_verbs.values())
     means = {verb: sum(n[verb] / n.total() for n in counts) / len(counts) for verb in set().union(*counts)}
     common = sorted(means, key=lambda verb: (-means[verb], verb))[:_SHOWN]
     if len(common) < 3:
         return []
-    counts_of = [(key.short, counter) for key, counter in new_verbs.items()]
+    counts_of = [(key.short, of_set) for key, of_set in new_verbs.items()]
     return [verb_plot(counts_of, common, before=true, name="verb-distributions", size=(10, 2.9))]
 
 

@@ -19,6 +19,7 @@ from video_contrast.metrics import rarity_gap
 from video_contrast.metrics.checks import Figures
 from video_contrast.reports.annotate.results import judged
 from video_contrast.reports.annotate.tasks import UNCLEAR, Vote
+from video_contrast.reports.behaviour import verb_plot
 from video_contrast.reports.runs import hit
 from video_contrast.rows import MultipleChoiceRow, contrast_places
 from video_contrast.storage import RunFolder
@@ -109,25 +110,12 @@ def count_names(names: Iterable[str], captions: Iterable[str]) -> Counter[str]:
 _SHOWN = 30  # verbs of the plot
 
 
-def verb_counts(rows: Rows) -> Counter[str]:
-    """Lemmas of the verbs that a set's contrasts put in, with how often each occurs."""
-    from video_contrast.perturbations.english import parse
-
-    pairs = contrasts_of(rows)
-    counts: Counter[str] = Counter()
-    for (row, n), sentence in zip(pairs, parse([row["candidates"][n] for row, n in pairs]), strict=True):
-        edit = row["edits"][n]
-        inside = [word for word in sentence.words if edit and word.end > edit["start"] and word.start < edit["end"]]
-        counts.update(word.lemma for word in inside if word.is_verb)
-    return counts
-
-
 def compare_verbs(first: Mapping[str, int], second: Mapping[str, int]) -> JsonObject:
     """Figure 3 in numbers: how far the verb distributions of two sets are apart.
 
     Returns `total_variation` (0 equal to 1 disjoint), `jensen_shannon` (bits, 0 to 1), `entropy` (bits) and number of
     `verbs` of both, the number of `shared` ones, and those whose shares differ most: `more_in_first`, `more_in_second`.
-    `first, second`: lemma -> count (`verb_counts`). Raises UsageError: a set has no verbs.
+    `first, second`: dictionary form -> count (`behaviour.verb_counts`). Raises UsageError: a set has no verbs.
 
     >>> compare_verbs({"run": 1, "sit": 1}, {"run": 2})["total_variation"]
     0.5
@@ -155,10 +143,9 @@ def compare_verbs(first: Mapping[str, int], second: Mapping[str, int]) -> JsonOb
 def plot_verbs(first: Mapping[str, int], second: Mapping[str, int], names: tuple[str, str], output: str | Path) -> Path:
     """Draws figure 3: the share of each verb in two sets, the commonest of the first set to the left.
 
-    `first, second`: lemma -> count (`verb_counts`).
+    `first, second`: dictionary form -> count (`behaviour.verb_counts`).
     """
     from video_contrast.files import write_bytes
-    from video_contrast.reports.behaviour import verb_plot
 
     counts = [(name, Counter(of_set)) for name, of_set in zip(names, (first, second), strict=True)]
     verbs = sorted({*first, *second}, key=lambda verb: (-first.get(verb, 0) / sum(first.values()), verb))[:_SHOWN]

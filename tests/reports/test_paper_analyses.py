@@ -10,6 +10,7 @@ from video_contrast.builders import build
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.reports import paper_analyses as analyses
+from video_contrast.reports.behaviour import verb_counts
 from video_contrast.rows import edit_record, multiple_choice_row
 from video_contrast.storage import RunFolder, open_set
 
@@ -64,8 +65,9 @@ def test_verb_distributions_have_known_distances():
 def test_verbs_of_a_set_are_counted_by_lemma_and_drawn(tmp_path):
     rows = [item(n, f"a man is sitting {n}", f"a man is {verb} {n}", "sitting", verb) for n, verb in enumerate(
         ["running", "running", "singing"])]  # fmt: skip
-    counts = analyses.verb_counts(rows)
-    assert counts == Counter({"run": 2, "sing": 1})
+    rows.append(item(3, "a man is sitting 3", "a woman is sitting 3", "man", "woman", kind="gender"))  # no verb
+    counts = verb_counts(rows)
+    assert counts == Counter({"run": 2, "sing": 1}) and verb_counts(rows, "old") == Counter({"sit": 3})
     path = analyses.plot_verbs(counts, {"run": 1}, ("ours", "theirs"), tmp_path / "verbs.png")
     first = path.read_bytes()
     assert first.startswith(b"\x89PNG") and analyses.plot_verbs(counts, {"run": 1}, ("ours", "theirs"), path)

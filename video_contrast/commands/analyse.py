@@ -9,6 +9,7 @@ from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.commands.command import command, group
 from video_contrast.options import Config, Device, SetPath, Split
 from video_contrast.reports import paper_analyses as analyses
+from video_contrast.reports.behaviour import verb_counts
 from video_contrast.storage import open_set
 
 Run = Annotated[Path, "folder that `video-contrast score` wrote"]
@@ -72,7 +73,7 @@ def verbs(
 ) -> None:
     """Verb distributions of two sets: distances, and the plot (figure 3)."""
     rows = open_set(dataset).choice_rows(config, split), open_set(other).choice_rows(other_config, split)
-    counts = [analyses.verb_counts(part) for part in rows]
+    counts = [verb_counts(part) for part in rows]
     result = analyses.compare_verbs(*counts)
     if plot is not None:
         result["plot"] = str(analyses.plot_verbs(counts[0], counts[1], (config, other_config), plot))
