@@ -101,7 +101,7 @@ def caption_options(
     clips = [ClipCaptions(str(at), [text], others.get(at, ())) for at, text in true.items()]
     for kind in (kind for kind in JUDGED if kind in edits.kinds):
         proposer = edits.generator if kind == "verb" else None
-        all_proposals = propose(clips, load_counts(), kind=kind, quality=edits.quality, generator=proposer)
+        all_proposals = propose(clips, load_counts(), target=kind, quality=edits.quality, generator=proposer)
         name = "object" if kind == "object" else "verb_lexical" if edits.generator is None else "verb_model"
         for clip, of_clip in all_proposals.proposals.items():
             for proposal in of_clip:

@@ -62,7 +62,7 @@ def read(paths: Sequence[Path], kind: Target) -> list[Vote]:
 def with_features(rows: Sequence[dict[str, str]], kind: Target) -> list[Vote]:
     """The votes on the edits that the lexicon proposes today."""
     clips = [(caption, [caption]) for caption in dict.fromkeys(row["original"] for row in rows)]
-    proposals = propose(clips, load_counts(), kind=kind, quality=0.0, judge=Judge({INTERCEPT: (0.0, 0.0)})).proposals
+    proposals = propose(clips, load_counts(), target=kind, quality=0.0, judge=Judge({INTERCEPT: (0.0, 0.0)})).proposals
     features = {(edit.caption, edit.text): edit.features for listed in proposals.values() for edit in listed}
     votes: list[Vote] = []
     for row in rows:

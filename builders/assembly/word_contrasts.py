@@ -104,7 +104,7 @@ class WordProposals:
     def propose(self, clips: Sequence[ClipCaptions]) -> ProposedContrasts:
         """Returns every contrast of the clips that is probable enough."""
         quality = self.options.quality
-        return propose(clips, self.counts, kind=self.target, quality=quality, generator=self.model, judge=self.judge)
+        return propose(clips, self.counts, target=self.target, quality=quality, generator=self.model, judge=self.judge)
 
     def _named_options(self) -> dict[str, object]:
         generator_options = named_values(self.options.generator_options, "--generator-options")
@@ -179,7 +179,7 @@ class WordContrasts(WordProposals):
         """The proposals for clips; models on a GPU are run by this process."""
         _ = self.counts  # read before processes are forked, which share it
         parts = spread(self._of_clips, clips, num_proc=1 if self.on_gpu else num_proc)
-        return merged(parts, kind=self.target, quality=self.options.quality, seed=self.options.seed)
+        return merged(parts, target=self.target, quality=self.options.quality, seed=self.options.seed)
 
     def facts(self) -> Facts:
         """The facts of the generator for the card."""
@@ -197,7 +197,7 @@ class WordContrasts(WordProposals):
                     of_round.proposals[attempt.clip.id] = [replace(p, index=attempt.index) for p in of_clip]
             finished_ids |= of_round.proposals.keys()
             parts.append(of_round)
-        return merged(parts, kind=self.target, quality=self.options.quality)
+        return merged(parts, target=self.target, quality=self.options.quality)
 
 
 @dataclass(kw_only=True)

@@ -151,26 +151,26 @@ class _Build:
     def propose(self, rank: int) -> None:
         """Keeps what is proposed for a block's clips, and as numbers what the choice among them depends on."""
         proposals_of = self.source.propose(self.folder, rank)
-        for kind, of_kind in proposals_of.items():
-            rated_proposals = rate(of_kind.proposals, seed=of_kind.seed, kind=kind)
-            addresses.write_bytes(self._rated_path(kind, rank), zlib.compress(pickle.dumps(rated_proposals), 1))
+        for target, of_target in proposals_of.items():
+            rated_proposals = rate(of_target.proposals, seed=of_target.seed, target=target)
+            addresses.write_bytes(self._rated_path(target, rank), zlib.compress(pickle.dumps(rated_proposals), 1))
         addresses.write_bytes(self.path(f"proposals/{rank:05d}"), zlib.compress(pickle.dumps(proposals_of), 1))
 
     def choose(self, rank: int) -> None:
         """Chooses for all blocks of a split together: what is even in each by itself would not be so in all."""
         blocks = self.blocks()
         choices: list[dict[Target, dict[str, int]]] = [{} for _ in blocks]
-        for split, kind in product(dict.fromkeys(block.split for block in blocks), self.source.words.values()):
+        for split, target in product(dict.fromkeys(block.split for block in blocks), self.source.words.values()):
             numbers = [number for number, block in enumerate(blocks) if block.split == split]
             with tempfile.TemporaryDirectory(prefix="video-contrast-") as scratch:
-                load = partial(_proposals_in, [self._rated_path(kind, number) for number in numbers], Path(scratch))
+                load = partial(_proposals_in, [self._rated_path(target, number) for number in numbers], Path(scratch))
                 for number, places in zip(numbers, select_in_blocks(load, len(numbers)), strict=True):
-                    choices[number][kind] = places
+                    choices[number][target] = places
         for number, of_block in enumerate(choices):
             addresses.write_bytes(self.path(f"choices/{number:05d}.json"), json_bytes(of_block))
 
-    def _rated_path(self, kind: Target, rank: int) -> str:
-        return self.path(f"rated/{kind}-{rank:05d}")
+    def _rated_path(self, target: Target, rank: int) -> str:
+        return self.path(f"rated/{target}-{rank:05d}")
 
     def write(self, rank: int) -> None:
         """Writes the tables of a block, and a record of what the whole set says of it."""
@@ -181,11 +181,11 @@ class _Build:
         if self.source.words:
             choices = addresses.read_json(self.path(f"choices/{rank:05d}.json"))
             with addresses.open_binary(self.path(f"proposals/{rank:05d}")) as handle:
-                of_kinds: dict[Target, ProposedContrasts] = pickle.loads(zlib.decompress(handle.read()))  # of `propose`
-            for kind, all_proposals in of_kinds.items():
-                contrasts = {name: all_proposals.proposals[name][n] for name, n in choices[kind].items()}
+                of_targets: dict[Target, ProposedContrasts] = pickle.loads(zlib.decompress(handle.read()))
+            for target, all_proposals in of_targets.items():
+                contrasts = {name: all_proposals.proposals[name][n] for name, n in choices[target].items()}
                 note_left_out(all_proposals, contrasts)
-                choice_of[kind] = Choices(all_proposals, contrasts)
+                choice_of[target] = Choices(all_proposals, contrasts)
         dataset = self.source.build(self.folder, rank, block, choice_of)
         sample_size = ceil(3 * AUDITED / of) + 50  # several times what is audited of a block, on average
         configs: dict[str, Json] = {}

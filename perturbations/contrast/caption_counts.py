@@ -94,16 +94,11 @@ def count(videos: Iterable[Sequence[Sentence]], *, source: str = "") -> CaptionC
         n_captions += len(sentences)
         for name, keys in _keys(sentences).items():
             counters[name].update(keys)
-        captions_with = Counter(word for sentence in sentences for word in set(words_of(sentence)))
+        captions_with = Counter(word for sentence in sentences for word in set(sentence.texts))
         counters["again"].update({word: n - 1 for word, n in captions_with.items() if n > 1})
     return CaptionCounts(
         {name: dict(counter) for name, counter in counters.items()}, n_videos, n_captions, (source,) if source else ()
     )
-
-
-def words_of(sentence: Sentence) -> list[str]:
-    """The words of a caption without full stops and commas."""
-    return [word.text for word in sentence.words if word.text not in (".", ",")]
 
 
 def _keys(sentences: Sequence[Sentence]) -> dict[str, set[str]]:
@@ -129,7 +124,7 @@ def _keys(sentences: Sequence[Sentence]) -> dict[str, set[str]]:
             keys["number"].update(f"{name}\t{introduction(sentence, place)}" for name in names)
             if word.dep == "pobj":
                 keys["place"].update(f"{sentence.words[word.head].text}\t{name}" for name in names)
-        texts = ["<", *words_of(sentence), ">"]
+        texts = ["<", *sentence.texts, ">"]
         keys["words1"].update(texts)
         keys["words2"].update(map("\t".join, pairwise(texts)))
         keys["words3"].update(map("\t".join, zip(texts, texts[1:], texts[2:], strict=False)))

@@ -10,7 +10,7 @@ import numpy as np
 
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts
 from video_contrast.perturbations.contrast.lexicon import MASS, Action, Lexicon, Selection, load_lexicon
-from video_contrast.perturbations.contrast.slots import ThingKey, VerbChoice
+from video_contrast.perturbations.contrast.slots import Gap, ThingKey, VerbChoice
 from video_contrast.perturbations.english.forms import inflect, verb_word
 from video_contrast.perturbations.english.lexicon import has_class
 
@@ -22,6 +22,7 @@ _MOST_RESULTS = 1 << 16
 _ROWS = 1 << 10
 _ORDERED = {"topic": ("verb", "noun"), "words2": ("words1", "words1")}  # pairs whose order counts -> their items
 _NOWHERE = (np.array([], dtype=int), np.array([]))
+WELL_KNOWN = 20  # videos that name a noun (verb)
 _PEERS = 150  # nouns that may take a noun's place
 _COMMON = 8  # videos that name a noun which the lexicon's class alone proposes
 _STUFF = (*MASS, "material", "weather", "water", "hair", "sport", "terrain")  # classes of what is not counted in pieces
@@ -37,14 +38,6 @@ class UnitFacts(NamedTuple):
     actions: tuple[Action, ...]
     groups: frozenset[str]
     features: Mapping[str, float]  # for the judge; nothing of what the lexicon lacks
-
-
-class Gap(NamedTuple):
-    """The words around a place of a caption at which words are replaced."""
-
-    before: tuple[str, str]  # "<": the beginning
-    after: tuple[str, str]  # ">": the end
-    usual: float  # mean log-probability of what stands there
 
 
 def _indexed(table: Mapping[str, int], by: int) -> dict[str, dict[str, int]]:
@@ -105,6 +98,9 @@ class Evidence:
         self._vector_of_uses = lru_cache(_MOST_RESULTS)(self._find_vector_of_uses)
         # cosine of what two nouns stand with, 0..1: whether one can take the other's place
         self.similarity = lru_cache(_CACHED)(lambda a, b: _cosine(self._contexts.get(a, {}), self._contexts.get(b, {})))
+        self.well_known = lru_cache(_ROWS)(  # the nouns of a caption that are
+            lambda nouns: sorted(noun for noun in nouns if counts.get("noun", noun) > WELL_KNOWN)
+        )
         self.fits = lru_cache(_CACHED)(self.lexicon.fits)
         self.excludes = lru_cache(_CACHED)(self.lexicon.excludes)
         self._doers = lru_cache(_CACHED)(  # of the lexicon's actions (`Action.subject`), that admit a subject

@@ -1,6 +1,6 @@
 """Contrasts of captioned clips: propose edits of every caption, judge them, choose one a clip.
 
-proposed = propose([("clip-1", ["a man rides a horse"])], load_counts(), kind="verb", quality="balanced")
+proposed = propose([("clip-1", ["a man rides a horse"])], load_counts(), target="verb", quality="balanced")
 contrasts = choose(proposed)
 """
 
@@ -21,9 +21,7 @@ from video_contrast.perturbations.contrast.generators.llm import UNREADABLE
 from video_contrast.perturbations.contrast.judge import Judge, VerbFeatures, load_judge, object_slot_features, threshold
 from video_contrast.perturbations.contrast.proposal import (
     GENERATOR,
-    CaptionReading,
     ClipProposals,
-    ClipReading,
     Proposal,
     RejectedEdit,
     Replacements,
@@ -34,6 +32,7 @@ from video_contrast.perturbations.contrast.proposal import (
 from video_contrast.perturbations.contrast.propose_objects import add_object, noun_of, propose_objects
 from video_contrast.perturbations.contrast.propose_verbs import add_verb, propose_verbs, replaceable, verb_choice
 from video_contrast.perturbations.contrast.select import select
+from video_contrast.perturbations.contrast.slots import CaptionReading, ClipReading
 from video_contrast.perturbations.english import PARSER, parse
 from video_contrast.perturbations.english.language import require_english, unfit
 
@@ -60,7 +59,7 @@ class ProposedContrasts:
     proposals: dict[str, list[Proposal]]
     missing: dict[str, str]  # clip id -> why it has none, one line
     reasons: Counter[str]  # how often each rule said no, counted a verb (a thing) of a caption
-    kind: Target  # as asked
+    target: Target  # as asked
     quality: str | float
     seed: int
     record: dict[str, object] = field(default_factory=dict)  # options and counts on which the result depends, JSON-able
@@ -88,7 +87,7 @@ def propose(
     clips: Sequence[ClipCaptions | tuple[str, Sequence[str]]],
     counts: CaptionCounts,
     *,
-    kind: Target = "verb",
+    target: Target = "verb",
     quality: str | float = "balanced",
     seed: int = 0,
     generator: CaptionGenerator | None = None,
@@ -96,35 +95,35 @@ def propose(
 ) -> ProposedContrasts:
     """Every contrast of each clip that is probably natural and surely false.
 
-    Raises UsageError: an unknown kind or quality, or two clips of one id; NotEnglish: the captions are of another
+    Raises UsageError: an unknown target or quality, or two clips of one id; NotEnglish: the captions are of another
     language.
 
     Args:
         clips: as `ClipCaptions`, or tuples like it.
         counts: of `load_counts`.
-        kind: what is replaced: the verb with its particle and preposition, or a thing.
+        target: what is replaced: the verb with its particle and preposition, or a thing.
         quality: the least probability that a reader finds a contrast natural and surely false: "high", "balanced",
             "all" (`judge.QUALITIES`), or a number.
         generator: what proposes, such as `make_generator("t5", {})`; None: the lexicon.
-        judge: of that kind; None: the shipped one.
+        judge: of that target; None: the shipped one.
     """
-    check_names("kind of contrast", [kind], get_args(Target))
-    least = threshold(quality, kind)
+    check_names("target", [target], get_args(Target))
+    least = threshold(quality, target)
     captioned_clips = [ClipCaptions(*clip) for clip in clips]
     if len({clip.id for clip in captioned_clips}) < len(captioned_clips):
         raise UsageError("two clips have the same id: the ids must be unique")
     require_english([text for clip in captioned_clips for text in clip.captions])
     evidence = shipped_evidence() if counts is shipped_counts() else Evidence(counts)
-    all_proposals = ProposedContrasts({}, {}, Counter(), kind=kind, quality=quality, seed=seed)
+    all_proposals = ProposedContrasts({}, {}, Counter(), target=target, quality=quality, seed=seed)
     name = GENERATOR if generator is None else generator.name
-    judge = judge or load_judge(kind)
+    judge = judge or load_judge(target)
     for first in range(0, len(captioned_clips), _PART):
         readings = _read(captioned_clips[first : first + _PART])
         replacements = None if generator is None else _replacements(readings, generator, all_proposals)
         with _collector_paused():
             for clip in readings:
                 _propose(clip, evidence, judge, least, all_proposals, replacements, name=name)
-    request = {"generator": name, "kind": kind, "quality": quality, "least_probability": least, "seed": seed}
+    request = {"generator": name, "target": target, "quality": quality, "least_probability": least, "seed": seed}
     sources = {"parser": PARSER, "counts": list(counts.sources), "counted_videos": counts.videos}
     all_proposals.record = {**request, **sources}
     if judge.votes:
@@ -133,13 +132,13 @@ def propose(
 
 
 def merged(
-    parts: Sequence[ProposedContrasts], *, kind: Target, quality: str | float, seed: int = 0
+    parts: Sequence[ProposedContrasts], *, target: Target, quality: str | float, seed: int = 0
 ) -> ProposedContrasts:
     """The proposals for parts of a set, as one; a clip is missing where no part has a proposal for it.
 
-    `parts`: of clips, or of captions of the same clips. `kind, quality, seed`: as of `propose`.
+    `parts`: of clips, or of captions of the same clips. `target, quality, seed`: as of `propose`.
     """
-    whole = ProposedContrasts({}, {}, Counter(), kind=kind, quality=quality, seed=seed)
+    whole = ProposedContrasts({}, {}, Counter(), target=target, quality=quality, seed=seed)
     for part in parts:
         whole.proposals.update(part.proposals)
         whole.missing.update(part.missing)
@@ -156,7 +155,7 @@ def choose(all_proposals: ProposedContrasts) -> dict[str, Proposal]:
     Clips that are left out for that stand in `all_proposals.missing`.
     """
     with _collector_paused():
-        choices, _ = select(all_proposals.proposals, seed=all_proposals.seed, kind=all_proposals.kind)
+        choices, _ = select(all_proposals.proposals, seed=all_proposals.seed, target=all_proposals.target)
     note_left_out(all_proposals, choices)
     return choices
 
@@ -206,7 +205,7 @@ def _replacements(
     Answers of a chat model that cannot be read are counted in `all_proposals`.
     """
     readings = [reading for clip in clips for reading in clip.readings]
-    slots = [(r, slot) for r in readings for slot in (r.verbs if all_proposals.kind == "verb" else r.things)]
+    slots = [(r, slot) for r in readings for slot in (r.verbs if all_proposals.target == "verb" else r.things)]
     spans = list(dict.fromkeys(masked_span(r, slot) for r, slot in slots if slot.rejection_reason is None))
     replacements = dict(zip(spans, generator.propose(spans), strict=True))
     unreadable: list[tuple[str, str]] = getattr(generator, "unreadable", [])
@@ -224,7 +223,7 @@ def _propose(
     least_wanted = least if replacements is None else 0.0  # proposals of a model are kept with their probability
     clip_proposals = ClipProposals(clip, replacements, least=least_wanted, generator=name, unfit=unfit_of)
     if len(unfit_of) < len(clip.readings):  # else nothing stays: a caption of 100 kB would take minutes
-        (propose_verbs if all_proposals.kind == "verb" else propose_objects)(clip_proposals, evidence, judge)
+        (propose_verbs if all_proposals.target == "verb" else propose_objects)(clip_proposals, evidence, judge)
     reasons = [*((reason, "") for reason in unfit_of.values()), *clip_proposals.reasons]
     proposals = sorted(clip_proposals.proposals, key=lambda item: (-item.probability, item.index, item.text))
     good = [item for item in proposals if item.probability >= least]
@@ -265,10 +264,10 @@ def judged(captions: Sequence[str], edits: Sequence[Edit]) -> tuple[list[Edit], 
     the `probability` that a reader finds them natural and surely false, and the `falsity` if they are natural.
     """
     with_scores = list(edits)
-    for place, kind_and_proposal in enumerate(given_proposals(captions, edits)):
-        if kind_and_proposal is not None:
-            kind, proposal = kind_and_proposal
-            falsity = load_judge(kind).falsity(proposal.features)
+    for place, target_and_proposal in enumerate(given_proposals(captions, edits)):
+        if target_and_proposal is not None:
+            target, proposal = target_and_proposal
+            falsity = load_judge(target).falsity(proposal.features)
             own = {"probability": round(proposal.probability, 4), "falsity": round(falsity, 4)}
             with_scores[place] = replace(edits[place], scores={**edits[place].scores, **own})
     return with_scores, [edit.scores.get("falsity", 1.0) < DOUBTFUL for edit in with_scores]

@@ -1,7 +1,7 @@
 """The judge: the probability that a reader calls an edit natural and surely false, and what it reads of an edit.
 
 It is two logistic regressions on features, plain numbers between about -1 and 1, each with a name. `judge.tsv` holds
-the coefficients (kind, question, feature, weight): is the edit natural, and is it surely false if it is?
+the coefficients (target, question, feature, weight): is the edit natural, and is it surely false if it is?
 `benchmarks/judge.py` trains them on votes of readers.
 """
 
@@ -11,10 +11,10 @@ from functools import cache, lru_cache
 from math import exp, log1p
 
 from video_contrast.errors import UsageError
-from video_contrast.perturbations.contrast.evidence import Evidence, Gap
+from video_contrast.perturbations.contrast.evidence import WELL_KNOWN, Evidence
 from video_contrast.perturbations.contrast.lexicon import Swap
-from video_contrast.perturbations.contrast.proposal import CaptionReading, Target
-from video_contrast.perturbations.contrast.slots import ThingKey, ThingSlot, VerbChoice, VerbSlot
+from video_contrast.perturbations.contrast.proposal import Target
+from video_contrast.perturbations.contrast.slots import CaptionReading, Gap, ThingKey, ThingSlot, VerbChoice, VerbSlot
 from video_contrast.perturbations.english.forms import verb_word
 from video_contrast.perturbations.english.lexicon import lines, words_of
 
@@ -38,7 +38,6 @@ _INTO, _OUT = frozenset({"in", "into", "on", "onto", "over", "to"}), frozenset({
 _WIDE_CLASSES = ("food", "place", "kitchen", "animal", "vehicle", "instrument", "activity")
 _BESIDE = ("advcl", "xcomp", "conj", "acl")  # how a participle hangs on what is done at the same time
 _SIZES = "thab"
-_WELL_KNOWN = 20  # videos that say a verb
 MOST_CHANGE = 1.5  # of "run change"
 _NONE: dict[str, int] = {}
 _LIFTS = ("topic", "other verb with", "lift")
@@ -46,7 +45,7 @@ _LIFTS = ("topic", "other verb with", "lift")
 
 @dataclass(frozen=True)
 class Judge:
-    """Coefficients of one kind of edit: feature -> weights of "natural" and "surely false". Others weigh nothing."""
+    """Coefficients of one target: feature -> weights of "natural" and "surely false". Others weigh nothing."""
 
     weights: Mapping[str, tuple[float, float]]
     votes: int = 0  # of the user, by which it was trained further
@@ -86,14 +85,14 @@ def _logistic(logit: float) -> float:
 
 
 @cache
-def load_judge(kind: Target) -> Judge:
+def load_judge(target: Target) -> Judge:
     """The judge of verb or object edits that the package ships."""
     rows = [line.split("\t") for line in lines("video_contrast.perturbations.contrast", "judge.tsv")[1:]]
-    return Judge({name: (float(natural), float(false)) for of, name, natural, false in rows if of == kind})
+    return Judge({name: (float(natural), float(false)) for of, name, natural, false in rows if of == target})
 
 
-def threshold(quality: str | float, kind: Target) -> float:
-    """The least probability of a quality for a kind of edit: "high", "balanced", "all", or a number between 0 and 1.
+def threshold(quality: str | float, target: Target) -> float:
+    """The least probability of a quality for a target: "high", "balanced", "all", or a number between 0 and 1.
 
     Raises UsageError: it is neither.
 
@@ -101,7 +100,7 @@ def threshold(quality: str | float, kind: Target) -> float:
     (0.3, 0.3, 0.9)
     """
     if quality in QUALITIES:
-        return QUALITIES[str(quality)][kind]
+        return QUALITIES[str(quality)][target]
     try:
         least = float(quality)
     except ValueError:
@@ -126,7 +125,7 @@ class VerbFeatures:
         self._uses = frozenset(evidence.uses(slot.noun)) if slot.noun else frozenset()
         self._counts_of = [(units_of.get(noun, _NONE), totals.get(noun, 0)) for noun in (slot.noun, "")]
         others = [other for other in reading.verbs if other.place != slot.place]
-        beside = ("topic", reading.counted_nouns(evidence.counts)), ("verbs", [other.verb for other in others])
+        beside = ("topic", evidence.well_known(reading.nouns)), ("verbs", [other.verb for other in others])
         verbs = list(dict.fromkeys(evidence.facts(choice.unit).verb for choice in choices))
         lifts = evidence.verb_lifts([*beside, ("verbs", [slot.verb])], verbs)
         self._lifts = {
@@ -356,9 +355,9 @@ def object_caption_features(
     stand there.
     """
     counts, own = evidence.counts, slot.noun.split(" ")
-    others = [name for name in reading.counted_nouns(counts) if name != slot.noun and name not in own]
+    others = [name for name in evidence.well_known(reading.nouns) if name != slot.noun and name not in own]
     lift = evidence.lift
-    verbs = [verb.verb for verb in reading.verbs if counts.get("verb", verb.verb) > _WELL_KNOWN]
+    verbs = [verb.verb for verb in reading.verbs if counts.get("verb", verb.verb) > WELL_KNOWN]
     governor = reading.governor(slot)
     gap = _gap(reading, slot, evidence)
     left, right = evidence.familiarity(gap, new.lower().split())

@@ -30,18 +30,18 @@ class ContrastVote(NamedTuple):
 
 
 def trained_judges(votes: Sequence[ContrastVote]) -> dict[Target, Judge]:
-    """The judge of each kind of contrast on which there are votes, trained further by them.
+    """The judge of each target on which there are votes, trained further by them.
 
     Votes on anything but one verb or one thing are left aside.
     """
-    of_kind: dict[Target, list[tuple[Features, ContrastVote]]] = {}
+    of_target: dict[Target, list[tuple[Features, ContrastVote]]] = {}
     proposals = given_proposals([vote.caption for vote in votes], [vote.edit for vote in votes])
-    for vote, kind_and_proposal in zip(votes, proposals, strict=True):
-        if kind_and_proposal is not None:
-            kind, proposal = kind_and_proposal
+    for vote, target_and_proposal in zip(votes, proposals, strict=True):
+        if target_and_proposal is not None:
+            target, proposal = target_and_proposal
             features = {**proposal.features, INTERCEPT: 1.0}
-            of_kind.setdefault(kind, []).append((features, vote))
-    return {kind: _trained(load_judge(kind), rows) for kind, rows in of_kind.items()}
+            of_target.setdefault(target, []).append((features, vote))
+    return {target: _trained(load_judge(target), rows) for target, rows in of_target.items()}
 
 
 def _trained(judge: Judge, rows: Sequence[tuple[Mapping[str, float], ContrastVote]]) -> Judge:

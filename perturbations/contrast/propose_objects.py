@@ -12,15 +12,15 @@ from video_contrast.perturbations.contrast.judge import (
     object_slot_features,
     word_features,
 )
-from video_contrast.perturbations.contrast.proposal import (
+from video_contrast.perturbations.contrast.proposal import ClipProposals, Features, Proposal, Trial
+from video_contrast.perturbations.contrast.slots import (
+    PERSON,
+    SAYS_LITTLE,
     CaptionReading,
-    ClipProposals,
     ClipReading,
-    Features,
-    Proposal,
-    Trial,
+    ThingKey,
+    ThingSlot,
 )
-from video_contrast.perturbations.contrast.slots import PERSON, SAYS_LITTLE, ThingKey, ThingSlot
 from video_contrast.perturbations.english.forms import inflect_name, is_noun, lemma
 from video_contrast.perturbations.english.lexicon import words_of
 from video_contrast.seeds import Streams

@@ -7,10 +7,12 @@ import numpy as np
 from video_contrast.perturbations.contrast.evidence import RESTS, Evidence, UnitFacts, largest
 from video_contrast.perturbations.contrast.judge import MOST_CHANGE, Judge, Logits, VerbFeatures, both, brings_place
 from video_contrast.perturbations.contrast.lexicon import Swap
-from video_contrast.perturbations.contrast.proposal import CaptionReading, ClipProposals, ClipReading, Proposal, Trial
+from video_contrast.perturbations.contrast.proposal import ClipProposals, Proposal, Trial
 from video_contrast.perturbations.contrast.slots import (
     LIGHT,
     PLACES,
+    CaptionReading,
+    ClipReading,
     Frame,
     Tail,
     VerbChoice,

@@ -77,16 +77,16 @@ class RatedProposals(NamedTuple):
 
 
 def select(
-    proposals: Mapping[str, Sequence[Proposal]], *, seed: int = 0, kind: Target = "verb"
+    proposals: Mapping[str, Sequence[Proposal]], *, seed: int = 0, target: Target = "verb"
 ) -> tuple[dict[str, Proposal], list[str]]:
     """One proposal of each clip that has any.
 
     Returns clip id -> the chosen proposal, in the order of `proposals`; and the ids of the clips that are left out,
     since each of their contrasts would tell a reader of texts alone which caption is true. Of fewer than `SMALL` clips
-    none is left out. `proposals`: clip id -> its proposals, best first. `seed, kind`: name the random stream.
+    none is left out. `proposals`: clip id -> its proposals, best first. `seed, target`: name the random stream.
     """
     runs, names = defaultdict[Run, int](in_order().__next__), defaultdict[Name, int](in_order().__next__)
-    rated_proposals = _as_numbers(proposals, seed, kind, runs.__getitem__, names.__getitem__)
+    rated_proposals = _as_numbers(proposals, seed, target, runs.__getitem__, names.__getitem__)
     balance = _EvenedChoices(
         np.array([int(run[0]) for run in runs], dtype=np.int8), len(names), _least([rated_proposals])
     )
@@ -99,12 +99,12 @@ def select(
     return choices, [clip for clip, own in proposals.items() if own and clip not in choices]
 
 
-def rate(proposals: Mapping[str, Sequence[Proposal]], *, seed: int, kind: Target) -> RatedProposals:
+def rate(proposals: Mapping[str, Sequence[Proposal]], *, seed: int, target: Target) -> RatedProposals:
     """The proposals of a block of a set for `select_in_blocks`; arguments as of `select`.
 
     Runs and names have the same numbers in all blocks; a few that are not the same share one.
     """
-    return _as_numbers(proposals, seed, kind, _slot_of_run, _slot_of_name)
+    return _as_numbers(proposals, seed, target, _slot_of_run, _slot_of_name)
 
 
 def select_in_blocks(load: Callable[[int], RatedProposals], count: int) -> list[dict[str, int]]:
@@ -263,14 +263,14 @@ def _slot_of_name(name: Name) -> int:
 def _as_numbers(
     proposals: Mapping[str, Sequence[Proposal]],
     seed: int,
-    kind: Target,
+    target: Target,
     number_of_run: Callable[[Run], int],
     number_of_name: Callable[[Name], int],
 ) -> RatedProposals:
     """The proposals as numbers; `number_of_run, number_of_name` are asked in the order of the clips' ids."""
     order = sorted(clip for clip, own in proposals.items() if own)
     rows_of = {clip: _rows(proposals[clip], number_of_run, number_of_name) for clip in order}
-    stream(seed, "contrast-select", kind).shuffle(order)
+    stream(seed, "contrast-select", target).shuffle(order)
     rows = [row for clip in order for row in rows_of[clip]]
     places, probabilities, word_losses, names, signs, runs, changes = zip(*rows, strict=True) if rows else [()] * 7
     odds = np.array(probabilities).clip(0.01, 0.99)

@@ -1,5 +1,6 @@
 """The words of a caption that can be replaced: its verbs, each with particle and preposition, and its things."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -38,6 +39,14 @@ class Tail(NamedTuple):
     noun: str  # key of its noun; "" without one
     place: int  # of that word
     phrase: str  # all its words: "out of", "in front of"
+
+
+class Gap(NamedTuple):
+    """The words around a place of a caption at which words are replaced."""
+
+    before: tuple[str, str]  # "<": the beginning
+    after: tuple[str, str]  # ">": the end
+    usual: float  # mean log-probability of what stands there
 
 
 class VerbKey(NamedTuple):
@@ -564,3 +573,70 @@ def _name_rejection(sentence: Sentence, place: int, key: str) -> str | None:
         return "long compound"
     wording = " ".join(words[n].text for n in (*before, place))
     return None if wording in (key, inflect_name(key, word.tag)) else "form not known"
+
+
+class CaptionReading:
+    """One parsed caption: its slots, its words without full stops and commas, and the lemmas of its nouns."""
+
+    def __init__(self, sentence: Sentence) -> None:
+        self.sentence = sentence
+        self.caption, self.words = sentence.caption, sentence.texts
+        self.gaps: dict[tuple[int, int], Gap] = {}  # by the characters that are replaced, where they are known
+
+    @cached_property
+    def verbs(self) -> list[VerbSlot]:
+        """The caption's main verbs."""
+        return verb_slots(self.sentence)
+
+    @cached_property
+    def things(self) -> list[ThingSlot]:
+        """The caption's common nouns."""
+        return thing_slots(self.sentence)
+
+    @cached_property
+    def nouns(self) -> frozenset[str]:
+        """Lemmas of its nouns, compounds included."""
+        keys = {self.sentence.noun_key(place) for place in self.sentence.noun_phrases()}
+        return frozenset({word.lemma for word in self.sentence.words if word.is_noun} | keys - {""})
+
+    def governor(self, slot: ThingSlot) -> VerbSlot | None:
+        """The verb that a thing is subject or object of, or that its preposition hangs on."""
+        words = self.sentence.words
+        of_preposition = words[words[slot.place].head].head if words[slot.place].dep == "pobj" else None
+        return next(
+            (verb for verb in self.verbs if slot.place in (verb.noun_place, verb.subject_place)),
+            next((verb for verb in self.verbs if verb.place == of_preposition), None),
+        )
+
+
+@dataclass(frozen=True)
+class ClipReading:
+    """A clip: captions that may be contrasted, and further true ones, which only reject contrasts."""
+
+    id: str
+    readings: Sequence[CaptionReading]
+    other_captions: Sequence[CaptionReading] = ()
+
+    @cached_property
+    def units(self) -> frozenset[str]:
+        """The units of all captions' verbs."""
+        return frozenset(slot.unit for reading in self._all for slot in reading.verbs)
+
+    @cached_property
+    def verbs(self) -> frozenset[str]:
+        """The lemmas of all captions' verbs."""
+        return frozenset(word.lemma for reading in self._all for word in reading.sentence.words if word.is_verb)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """All words of all captions."""
+        return frozenset(word.text for reading in self._all for word in reading.sentence.words)
+
+    @cached_property
+    def nouns(self) -> frozenset[str]:
+        """The lemmas of all captions' nouns."""
+        return frozenset(noun for reading in self._all for noun in reading.nouns)
+
+    @property
+    def _all(self) -> list[CaptionReading]:
+        return [*self.readings, *self.other_captions]

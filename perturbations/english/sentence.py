@@ -286,6 +286,11 @@ class Sentence:
         word = self.words[self.head_noun(place)]
         return has_class(word.lemma, "person") or has_class(word.text, "person")
 
+    @cached_property
+    def texts(self) -> list[str]:
+        """The words without full stops and commas."""
+        return [word.text for word in self.words if word.text not in (".", ",")]
+
     def noun_phrases(self) -> list[int]:
         """The heads of the noun phrases, in order: nouns that are no compound of another."""
         return [n for n, word in enumerate(self.words) if word.is_noun and word.dep not in ("compound", "nmod")]

@@ -26,7 +26,7 @@ SHEET = "original\tedited\tnatural 1\tsurely false 1\tnatural 2\tsurely false 2\
 
 def proposals(judge=None, kind="verb") -> list[Proposal]:
     clips = [(str(n), [text]) for n, text in enumerate(CAPTIONS)]
-    listed = propose(clips, load_counts(), kind=kind, quality=0.0, judge=judge).proposals.values()
+    listed = propose(clips, load_counts(), target=kind, quality=0.0, judge=judge).proposals.values()
     return [proposal for of_clip in listed for proposal in of_clip]
 
 

@@ -43,7 +43,7 @@ ODD = (
 
 def proposals_of(captions, kind="verb", quality=0.0, counts=None):
     clips = [(str(n), [text]) for n, text in enumerate(captions)]
-    return propose(clips, counts or load_counts(), kind=kind, quality=quality)
+    return propose(clips, counts or load_counts(), target=kind, quality=quality)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_things_know_what_governs_them_and_people_are_none() -> None:
     ],
 )
 def test_people_and_the_camera_give_way_to_what_is_written_for_them(caption: str, old: str, new: set[str]) -> None:
-    proposals = propose([("clip", [caption])], load_counts(), kind="object", quality=0.0).proposals.get("clip", [])
+    proposals = propose([("clip", [caption])], load_counts(), target="object", quality=0.0).proposals.get("clip", [])
     found = {item.new for item in proposals if item.old == old}
     assert found >= new and bool(found) == bool(new)
 
@@ -130,7 +130,7 @@ def test_people_and_the_camera_give_way_to_what_is_written_for_them(caption: str
 def test_a_proposal_changes_one_place_and_says_nothing_that_the_clip_says(kind) -> None:
     other = "somebody throws a carrot and sings"
     clips = [(text, [text], [other]) for text in CAPTIONS]
-    proposed = propose(clips, load_counts(), kind=kind, quality=0.0)
+    proposed = propose(clips, load_counts(), target=kind, quality=0.0)
     assert len(proposed.proposals) >= 6 and proposed.proposals.keys() | proposed.missing.keys() == set(CAPTIONS)
     for caption, listed in proposed.proposals.items():
         assert [item.probability for item in listed] == sorted((item.probability for item in listed), reverse=True)
@@ -165,7 +165,7 @@ def test_no_text_is_too_odd(text: str) -> None:
 def test_a_proposal_depends_on_its_clip_alone_and_parts_make_the_whole() -> None:
     whole = proposals_of(CAPTIONS)
     parts = [propose([(str(n), [text])], load_counts(), quality=0.0) for n, text in enumerate(CAPTIONS)]
-    again = merged(parts, kind="verb", quality=0.0)
+    again = merged(parts, target="verb", quality=0.0)
     assert again.proposals == whole.proposals and again.missing == whole.missing and again.reasons == whole.reasons
     assert choose(again) == choose(whole)
 
@@ -205,7 +205,7 @@ def test_other_languages_two_clips_of_one_id_and_unknown_kinds_are_refused() -> 
     with pytest.raises(UsageError, match="same id"):
         propose([("a", ["a man runs"]), ("a", ["a man runs"])], load_counts())
     with pytest.raises(UsageError, match="did you mean 'verb'"):
-        propose([], load_counts(), kind="verbs")
+        propose([], load_counts(), target="verbs")
 
 
 @pytest.mark.parametrize("kind", ["verb", "object"])
@@ -288,7 +288,7 @@ def test_items_that_texts_alone_would_tell_are_left_out() -> None:
     few, left_out_of_few = select(dict(list(proposals.items())[:60]))
     assert len(few) == 60 and not left_out_of_few
     clips = list(proposals.items())
-    blocks = [rate(dict(clips[n : n + 30]), seed=0, kind="verb") for n in range(0, 160, 30)]
+    blocks = [rate(dict(clips[n : n + 30]), seed=0, target="verb") for n in range(0, 160, 30)]
     assert sum(map(len, select_in_blocks(blocks.__getitem__, 2))) == 60
     assert sum(map(len, select_in_blocks(blocks.__getitem__, 6))) < 100
     proposed = proposals_of([caption])

@@ -27,7 +27,7 @@ class Says:
 
 def proposed_by(caption, *words, kind="verb", others=(), quality=0.0):
     generator = Says(*words)
-    return propose([("a", [caption], others)], load_counts(), kind=kind, quality=quality, generator=generator)
+    return propose([("a", [caption], others)], load_counts(), target=kind, quality=quality, generator=generator)
 
 
 def reasons_of(proposed):
@@ -111,7 +111,7 @@ CAPTIONS = ("a woman opens a door", "two boys are sitting on a wall", "the dog r
 def test_no_words_are_too_odd_for_the_rules(words) -> None:
     clips = [(str(n), [caption]) for n, caption in enumerate(CAPTIONS)]
     for kind in ("verb", "object"):
-        proposed = propose(clips, load_counts(), kind=kind, quality=0.0, generator=Says(*words))
+        proposed = propose(clips, load_counts(), target=kind, quality=0.0, generator=Says(*words))
         assert proposed.proposals.keys() | proposed.missing.keys() == {"0", "1", "2", "3"}
         for item in (item for listed in proposed.proposals.values() for item in listed):
             assert item.caption == item.text[: item.start] + item.old + item.text[item.start + len(item.new) :]

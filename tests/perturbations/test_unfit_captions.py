@@ -60,7 +60,7 @@ def test_no_generator_contrasts_what_is_no_caption() -> None:
     fit = [f"a woman opens door {n}" for n in range(len(captions))]
     clips = [(f"c{n}", [text]) for n, text in enumerate([*captions, *fit])]
     for kind in ("verb", "object"):
-        proposed = propose(clips, load_counts(), kind=kind, quality=0.0)
+        proposed = propose(clips, load_counts(), target=kind, quality=0.0)
         assert not {f"c{n}" for n in range(len(captions))} & choose(proposed).keys()
         assert proposed.missing["c0"] == "not English" and proposed.reasons["hashtag or address"] == 3
     for kind in RULES:

@@ -118,7 +118,7 @@ def encoder_folder(bert_folder, tmp_path_factory):
 def proposed_by(generator, captions=CAPTIONS, kind="verb"):
     """What a generator's model proposes for captions, each of a clip of its own, that the rules let pass."""
     clips = [(str(n), [caption]) for n, caption in enumerate(captions)]
-    return propose(clips, load_counts(), kind=kind, quality=0.0, generator=generator)
+    return propose(clips, load_counts(), target=kind, quality=0.0, generator=generator)
 
 
 class Endpoint:
