@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from video_contrast.audit import blind_models
 from video_contrast.audit.blind_models import BLIND_MODELS, FOLDS, SUMMARY, Scores, audited_negatives, too_few, wins
-from video_contrast.audit.language_model import LanguageModel
 from video_contrast.audit.records import AccuracyFacts, AuditFacts, ScorerFacts
 from video_contrast.console import counted
 from video_contrast.errors import UsageError
+from video_contrast.language_model import LanguageModel
 from video_contrast.metrics import share_interval
 from video_contrast.metrics.group_score import group_chance
 from video_contrast.rows import MultipleChoiceRow, Row

@@ -18,12 +18,13 @@ import numpy as np
 from video_contrast.audit import blind_audit
 from video_contrast.audit.blind_audit import AuditedItem, BlindResult, accuracy_facts, audited_split
 from video_contrast.audit.blind_models import named_features, ngrams, wins
+from video_contrast.audit.exchangeability import exchangeability
 from video_contrast.audit.item_checks import Rows, TokenCount, copy_facts, leak_facts, position_facts, text_facts
-from video_contrast.audit.language_model import LanguageModel, exchangeability
 from video_contrast.audit.model_answers import ModelAnswers, explained, power, suspects
 from video_contrast.audit.records import BlindFacts, ConfigAudit, NamedScorer, XrayRecord
 from video_contrast.audit.refined_cut import refine as refined_cut
 from video_contrast.errors import UsageError, check_names
+from video_contrast.language_model import LanguageModel
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.storage import SetDraft, SetFolder
 from video_contrast.storage.set_folder import BLIND_NAMES, Facts

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from video_contrast.language_model import LanguageModel
 from video_contrast.metrics.bootstrap import OfMeans, cluster_bootstrap
 from video_contrast.metrics.checks import Floats, Values, refuse
 from video_contrast.metrics.interval import interval_keys, share_interval
 from video_contrast.metrics.ranks import Numbers
-from video_contrast.pretrained import log_probabilities, perplexity_of, token_rows
 
 _ORDER = 4
 
@@ -67,8 +67,8 @@ def caption_shift(
     if meteor:
         figures["meteor"] = ([_meteor(a, b) for a, b in pairs], mean)
     if language_model is not None:
-        figures["perplexity_before"] = (perplexity(originals, language_model), mean)
-        figures["perplexity_after"] = (perplexity(perturbed, language_model), mean)
+        before, after = np.split(perplexity([*originals, *perturbed], language_model), 2)
+        figures |= {"perplexity_before": (before, mean), "perplexity_after": (after, mean)}
     result: Numbers = {"n": len(pairs)}
     for name, (columns, statistic) in figures.items():
         result[name] = statistic.of(columns)
@@ -167,34 +167,14 @@ def _edits(after: list[str], before: list[str]) -> int:
     return row[-1]
 
 
-_BATCH = 64  # texts in one forward pass
-
-
 def perplexity(texts: Sequence[str], model: str) -> Floats:
-    """Perplexity of each text: exp of the mean negative log-likelihood of its tokens.
+    """Perplexity of each text: exp of the mean negative log-likelihood of its tokens, computed on the CPU.
 
-    The tokenizer's first token stands before the text (`pretrained.token_rows`). Texts of similar length go through the
-    model together; a text longer than its context is cut. Returns float64[n], from 1 on. Raises ValueError: the model
-    cannot be loaded; the message names it and the command that fetches it. `texts`: `[n]`. `model`: a causal language
-    model of transformers: Hub id or folder ("gpt2").
+    The tokenizer's first token stands before the text (`language_model.token_rows`); a text longer than the model's
+    context is cut. Returns float64[n], from 1 on. Raises ValueError: the model cannot be loaded; the message names it
+    and the command that fetches it. `texts`: `[n]`. `model`: a causal language model of transformers: Hub id or folder
+    ("gpt2").
 
     Source: robustness paper, tables of text perturbations.
     """
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    from video_contrast.hub import asked_once
-
-    try:
-        with asked_once(model):
-            tokenizer = AutoTokenizer.from_pretrained(model)
-            network = AutoModelForCausalLM.from_pretrained(model).eval()
-    except (OSError, ValueError) as error:
-        raise ValueError(f"language model {model!r} cannot be loaded ({error}); get it: hf download {model}") from error
-    limit = int(getattr(network.config, "max_position_embeddings", None) or 1024)
-    rows = token_rows(tokenizer, texts, limit)
-    order = sorted(range(len(rows)), key=lambda n: len(rows[n]))
-    perplexities = np.empty(len(rows))
-    for begin in range(0, len(order), _BATCH):
-        batch = order[begin : begin + _BATCH]
-        perplexities[batch] = [perplexity_of(logs) for logs in log_probabilities(network, [rows[n] for n in batch])]
-    return perplexities
+    return np.array(LanguageModel(model, device="cpu").perplexity(texts))

@@ -216,14 +216,14 @@ def verb_counts(rows: Iterable[Row], side: Literal["new", "old"] = "new") -> Cou
 def verb_distributions(runs: Sequence[ConfigRun]) -> list[Plot]:
     """Share of each verb among the contrasts of every verb config; none where the edits name no verbs."""
     set_rows = {run.key: run.set_rows.values() for run in runs if run.layout != "retrieval"}
-    new_verbs = {key: counts for key, rows in set_rows.items() if (counts := verb_counts(rows))}
+    new_verbs = {key: of_set for key, rows in set_rows.items() if (of_set := verb_counts(rows))}
     true = sum((verb_counts(set_rows[key], "old") for key in new_verbs), Counter[str]())
     counts = list(new_verbs.values())
     means = {verb: sum(n[verb] / n.total() for n in counts) / len(counts) for verb in set().union(*counts)}
     common = sorted(means, key=lambda verb: (-means[verb], verb))[:_SHOWN]
     if len(common) < 3:
         return []
-    counts_of = [(key.short, of_set) for key, of_set in new_verbs.items()]
+    counts_of = [(key.short, new) for key, new in new_verbs.items()]
     return [verb_plot(counts_of, common, before=true, name="verb-distributions", size=(10, 2.9))]
 
 

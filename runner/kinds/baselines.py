@@ -13,8 +13,8 @@ import numpy as np
 from video_contrast import seeds
 from video_contrast.audit import blind_models
 from video_contrast.files import JsonObject
+from video_contrast.language_model import log_probabilities, token_rows
 from video_contrast.options import Option
-from video_contrast.pretrained import log_probabilities, token_rows
 from video_contrast.runner.kinds.base import LabelledItem, LoadOptions, ModelSource, TextScorer, kind
 
 

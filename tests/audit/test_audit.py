@@ -215,7 +215,7 @@ def test_a_language_model_of_ones_own_joins_the_audit(tmp_path):
     import tiny_models
 
     model = str(tiny_models.gpt2(tmp_path / "gpt2"))
-    from video_contrast.audit.language_model import LanguageModel
+    from video_contrast.language_model import LanguageModel
 
     found = audit(pairs(30, other_verb), language_model=LanguageModel(model, device="cpu"))
     assert found["large_language_model"]["scorer"] == Path(model).name  # the record can be published

@@ -9,12 +9,13 @@ from tiny_models import gpt2
 
 from video_contrast import build
 from video_contrast.audit.blind_models import blind_scores, wins
+from video_contrast.audit.exchangeability import exchangeability
 from video_contrast.audit.item_checks import near_duplicates
-from video_contrast.audit.language_model import LanguageModel, exchangeability
 from video_contrast.audit.model_answers import ModelAnswers
 from video_contrast.audit.nearest_contrast import mark_nearest
 from video_contrast.audit.xray import certificate, certificate_text, xray
 from video_contrast.cli import main
+from video_contrast.language_model import LanguageModel
 from video_contrast.rows import multiple_choice_row
 from video_contrast.storage import SetFolder
 

@@ -19,10 +19,10 @@ from processes import left_alone
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast.generators import MaskedSpan
-from video_contrast.perturbations.contrast.generators.base import by_length
 from video_contrast.perturbations.contrast.generators.mlm import MaskedGenerator
 from video_contrast.perturbations.contrast.generators.t5 import T5Generator
 from video_contrast.perturbations.contrast.generators.t5_tuning import Tuning, tune_t5
+from video_contrast.token_batches import by_length
 
 
 def spans_of(captions):

@@ -3,11 +3,11 @@
 from typing import Annotated
 
 from video_contrast.audit.blind_audit import in_percent, strongest_first
-from video_contrast.audit.language_model import LanguageModel
 from video_contrast.audit.records import ConfigAudit
 from video_contrast.commands.command import command
 from video_contrast.console import AsJson, counted, is_quiet, print_json
 from video_contrast.errors import UsageError
+from video_contrast.language_model import LanguageModel
 from video_contrast.options import Configs, Device, Flag, Seed, SetPath, names_in
 from video_contrast.storage.table_columns import TableColumns
 

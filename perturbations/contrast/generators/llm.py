@@ -10,9 +10,10 @@ from typing import Protocol
 from video_contrast.chat_model import Answer, AnswerStore, ChatModel, Conversation, Cost, Message
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, cache_dir
-from video_contrast.perturbations.contrast.generators.base import MaskedSpan, in_batches
+from video_contrast.perturbations.contrast.generators.base import MaskedSpan
 from video_contrast.pretrained import device_of, load, placed
 from video_contrast.seeds import digest
+from video_contrast.token_batches import in_batches
 from video_contrast.untyped import Tokenizer, TorchModel
 
 _BATCH_TOKENS = 16_384

@@ -4,8 +4,9 @@ import re
 from collections.abc import Sequence
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.perturbations.contrast.generators.base import MaskedSpan, of_each
+from video_contrast.perturbations.contrast.generators.base import MaskedSpan
 from video_contrast.pretrained import device_of, load, placed
+from video_contrast.token_batches import of_each
 from video_contrast.untyped import Tokenizer, TorchModel
 
 SENTINEL, END = "<extra_id_0>", "<extra_id_1>"

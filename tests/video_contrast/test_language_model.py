@@ -1,4 +1,4 @@
-"""The causal language model of the blind audit: its perplexities, whatever the batch and the memory."""
+"""Causal language models: their perplexities, whatever the batch and the memory."""
 # ruff: noqa: F811  (fixtures are imported and then named as arguments)
 
 import math
@@ -8,8 +8,8 @@ import torch
 from contrast_models import TRAIN, gpt2_folder  # noqa: F401  a fixture
 from stand_in_gpu import stand_in_gpu
 
-from video_contrast.audit.language_model import LanguageModel
 from video_contrast.errors import VideoContrastError
+from video_contrast.language_model import LanguageModel
 
 
 def test_perplexity_is_that_of_the_model_whatever_the_batch(gpt2_folder):
