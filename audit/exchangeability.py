@@ -1,7 +1,8 @@
 """Was a set in a language model's training data? Then it finds the published order likelier than a shuffled one.
 
 Items of a set that nobody has seen are exchangeable: every order is as likely as the published one. So are the
-candidates of an item, where they were shuffled (Oren et al., 2024, "Proving test set contamination in black-box language models", sharded test).
+candidates of an item, where they were shuffled (Oren et al., 2024, "Proving test set contamination in black-box
+language models", sharded test).
 """
 
 from collections.abc import Callable, Sequence
