@@ -228,7 +228,7 @@ class Sentence:
     def is_verb_form(self, place: int, tag: str = "") -> bool:
         """Whether a dictionary has a word in the verb form of its tag, or of another; modals and clitics count."""
         word = self.words[place]
-        return word.tag == "MD" or word.lemma in ("be", "have", "do") or (tag or word.tag) in verb_tags(word.text)
+        return word.tag == "MD" or has_class(word.lemma, "auxiliary") or (tag or word.tag) in verb_tags(word.text)
 
     def may_be_verb(self, place: int) -> bool:
         """Whether a plural may be the verb of a caption that has no other: "the lady in the hat waves"."""

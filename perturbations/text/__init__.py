@@ -107,7 +107,7 @@ def _batched(
 
 
 # The order is that of the registry: the categories of the paper.
-MODULES = ("added", "bias", "characters", "style", "swapped", "dropped")
+MODULES = ("added", "bias", "characters", "negation", "style_transfer", "passive", "tense", "swapped", "dropped")
 for _module in MODULES:
     import_module(f"{__name__}.{_module}")
 

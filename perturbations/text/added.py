@@ -9,7 +9,6 @@ from video_contrast.perturbations.english.lexicon import has_class
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text.words import FUNCTION_WORDS, lines, pick, rewritten
 
-_BEFORE_BARE_VERBS = ("hear", "help", "let", "listen", "make", "see", "watch")
 PROVERB_FROM = 10  # words from which on a caption also gets a closing proverb
 
 
@@ -73,7 +72,7 @@ def _may_be_no_verb(sentence: Sentence, verb: int) -> bool:
         )  # "buttermilk baking powder"
         return listed or word.tag not in ("VBG", "VBN") or (word.tag == "VBN" and obj is not None)
     title = word.tag == "VBP" and before.tag == "NN" and not sentence.children[verb - 1]  # "television show"
-    return title or (word.tag in ("VB", "VBP") and head.lemma in _BEFORE_BARE_VERBS)
+    return title or (word.tag in ("VB", "VBP") and has_class(head.lemma, "before_bare_verb"))
 
 
 @cache

@@ -242,7 +242,6 @@ _PARTS = {"NN": "n", "VB": "v", "JJ": "a", "RB": "r"}
 _MULTI = 2  # words that a multi_pos_swap replaces, at most
 _MOSTLY = 0.6  # share of a word's uses that its commonest sense must have
 _FEWEST_USES = 2  # of a word in the sense, in a corpus of running text: "lag" is no word for "run" today
-_AUXILIARIES = ("be", "have", "do")
 
 
 @text_perturbation(
@@ -313,7 +312,7 @@ def synonyms(word: Word, any_sense: bool = False) -> tuple[str, ...]:
     With `any_sense` (`released`) the words of all senses count, and auxiliaries too.
     """
     part = _PARTS.get(word.tag[:2])
-    if part is None or (word.lemma in _AUXILIARIES and not any_sense):
+    if part is None or (has_class(word.lemma, "auxiliary") and not any_sense):
         return ()
     net = wordnet.load()
     senses = net.senses(word.lemma, part)

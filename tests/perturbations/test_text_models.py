@@ -5,7 +5,7 @@ import pytest
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.text import names, perturb_captions
-from video_contrast.perturbations.text.style import choose
+from video_contrast.perturbations.text.style_transfer import choose
 
 CAPTIONS = [
     "a man opens the door",
