@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from video_contrast.audit import blind_models
 from video_contrast.audit.blind_models import BLIND_MODELS, FOLDS, SUMMARY, Scores, audited_negatives, too_few, wins
-from video_contrast.audit.records import AccuracyFacts, AuditFacts, ScorerFacts
+from video_contrast.audit.records import AccuracyFacts, AuditFacts, BlindModelFacts
 from video_contrast.console import counted
 from video_contrast.errors import UsageError
 from video_contrast.language_model import LanguageModel
 from video_contrast.metrics import share_interval
 from video_contrast.metrics.group_score import group_chance
 from video_contrast.rows import MultipleChoiceRow, Row
-from video_contrast.storage.set_folder import BLIND_NAMES, Facts, ScorerKey
+from video_contrast.storage.set_folder import BLIND_NAMES, BlindModelKey, Facts
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class AuditedItem:
 class BlindResult:
     """The scores of one blind model for every item."""
 
-    key: ScorerKey  # in an audit's record
-    scorer: str  # the model in words
+    key: BlindModelKey  # in an audit's record
+    description: str  # the model in words
     scores: Scores  # float64[k] for each item, the true candidate first, higher for what looks true
 
 
@@ -105,7 +105,7 @@ def audit_facts(items: Sequence[AuditedItem], results: Sequence[BlindResult]) ->
     """Returns the record of an audit: what the blind models say of the audited candidates."""
     clusters = [item.cluster for item in items]
     chance = float(np.mean([1.0 / len(item.texts) for item in items]))
-    scorers = {r.key: {**accuracy_facts(wins(r.scores), clusters), "scorer": r.scorer} for r in results}
+    models = {r.key: {**accuracy_facts(wins(r.scores), clusters), "description": r.description} for r in results}
     low = best_of(results, clusters)[1]["low"]
     facts = {"items": len(items), "against": sorted({item.kind for item in items}), "chance": round(chance, 4)}
     facts["solvable"] = None if low is None else bool(low > round(chance, 4))
@@ -113,7 +113,7 @@ def audit_facts(items: Sequence[AuditedItem], results: Sequence[BlindResult]) ->
         facts["note"] = f"{size_in_words(items, clusters)}: too few to cross-validate a classifier"
     else:
         facts["folds"] = FOLDS
-    return cast(AuditFacts, {**facts, **scorers})  # the keys of blind models are those of `BLIND_NAMES`
+    return cast(AuditFacts, {**facts, **models})  # the keys of blind models are those of `BLIND_NAMES`
 
 
 def best_of(results: Sequence[BlindResult], clusters: Sequence[str]) -> tuple[BlindResult, AccuracyFacts]:
@@ -136,7 +136,7 @@ def audit_splits(splits: Mapping[str, Sequence[Row]], seed: int = 0) -> AuditFac
     return {**audit(splits[split], seed=seed), "split": split}
 
 
-def strongest_first(facts: AuditFacts) -> list[tuple[str, ScorerFacts]]:
+def strongest_first(facts: AuditFacts) -> list[tuple[str, BlindModelFacts]]:
     """Returns name and accuracy of every blind model of an audit, the most accurate first.
 
     >>> [name for name, _ in strongest_first({"blind": {"accuracy": 0.5}, "shorter_wins": {"accuracy": 0.6}})]

@@ -21,7 +21,7 @@ from video_contrast.errors import UsageError
 from video_contrast.metrics.ranks import first_chance
 from video_contrast.rows import contrast_places
 from video_contrast.seeds import stream
-from video_contrast.storage.set_folder import ScorerKey
+from video_contrast.storage.set_folder import BlindModelKey
 
 Scores = list[NDArray[np.float64]]  # one array an item, one number a candidate
 TextScorer = Callable[[Sequence[str]], NDArray[np.float64]]  # float64[n] for n texts
@@ -74,7 +74,7 @@ def cross_fitted(items: Items, fold: Folds, fit: Fit, *, scored: Items | None = 
 def blind_scores(
     items: Items,
     clusters: Sequence[str],
-    model: ScorerKey = "blind",
+    model: BlindModelKey = "blind",
     *,
     scored: Items | None = None,
     answers: bool = False,
@@ -207,7 +207,7 @@ class BlindModel:
 
 
 # By their keys in an audit's record.
-BLIND_MODELS: dict[ScorerKey, BlindModel] = {
+BLIND_MODELS: dict[BlindModelKey, BlindModel] = {
     "blind": BlindModel("word n-grams (1-3) and length, logistic regression", fit_ngrams),
     "language_model": BlindModel(
         "word trigrams of the set's true captions",

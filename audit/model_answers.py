@@ -15,6 +15,7 @@ from video_contrast.audit.item_checks import EXAMPLES
 from video_contrast.audit.records import AccuracyFacts
 from video_contrast.errors import VideoContrastError
 from video_contrast.metrics.paired import PairedPower, clusters_for, detectable, paired_power
+from video_contrast.metrics.ranks import first_chance
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.storage.set_folder import Facts
 
@@ -38,7 +39,7 @@ def explained(
     Returns a row a model. `best`: key of the best of them. Raises VideoContrastError: a model has no item of the set.
     """
     by_item = zip(*(result.scores for result in blind), strict=True)
-    is_solved = np.array([any(score[0] > score[1:].max() for score in scores) for scores in by_item])
+    is_solved = np.array([any(first_chance(score.tolist()) == 1 for score in scores) for scores in by_item])
     won = wins(next(result.scores for result in blind if result.key == best))
     chance = np.array([1.0 / len(item.texts) for item in items])
     rows: list[Facts] = []

@@ -25,7 +25,7 @@ from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import stream
 
 JUDGED: tuple[Target, ...] = ("verb", "object")
-KINDS = (*JUDGED, *RULES)  # of edits of captions
+EDIT_KINDS = (*JUDGED, *RULES)  # of edits of captions
 ANSWER = "answer"  # kind of a distractor that is a candidate of another item
 _EDITS = 24  # edits of a caption, the best first
 _RULE_ODDS = 3.0  # of the kinds by rules, which the judge does not rate: about those of its mean
@@ -82,7 +82,7 @@ class _ParsedSplit:
 class DistractorEdits:
     """The edits of captions that may be distractors."""
 
-    kinds: Sequence[str] = KINDS  # of `KINDS`
+    kinds: Sequence[str] = EDIT_KINDS  # of `EDIT_KINDS`
     quality: str | float = 0.5  # least probability that a reader finds one of a verb or thing natural and surely false
     generator: CaptionGenerator | None = None  # the proposer of verbs; None: the lexicon
 

@@ -6,7 +6,7 @@ None stands for what was not given, or where a set is too small to tell. Keys of
 from typing import NotRequired, TypedDict
 
 from video_contrast.rows import MultipleChoiceRow
-from video_contrast.storage.set_folder import Facts, ScorerKey
+from video_contrast.storage.set_folder import BlindModelKey, Facts
 
 
 class AccuracyFacts(TypedDict):
@@ -18,10 +18,10 @@ class AccuracyFacts(TypedDict):
     high: float | None
 
 
-class ScorerFacts(AccuracyFacts):
+class BlindModelFacts(AccuracyFacts):
     """The accuracy of a blind model."""
 
-    scorer: str  # the model in words
+    description: str  # the model in words
 
 
 class AuditFacts(TypedDict):
@@ -35,19 +35,19 @@ class AuditFacts(TypedDict):
     solvable: NotRequired[bool | None]  # the best is above chance; its interval is corrected for the choice among all
     split: NotRequired[str]
     sampled_of: NotRequired[int]  # items of the split, of which `items` were audited
-    shorter_wins: ScorerFacts
-    longer_wins: ScorerFacts
-    blind: NotRequired[ScorerFacts]
-    language_model: NotRequired[ScorerFacts]
-    text_features: NotRequired[ScorerFacts]
-    common_position: NotRequired[ScorerFacts]
-    large_language_model: NotRequired[ScorerFacts]
+    shorter_wins: BlindModelFacts
+    longer_wins: BlindModelFacts
+    blind: NotRequired[BlindModelFacts]
+    language_model: NotRequired[BlindModelFacts]
+    text_features: NotRequired[BlindModelFacts]
+    common_position: NotRequired[BlindModelFacts]
+    large_language_model: NotRequired[BlindModelFacts]
 
 
-class NamedScorer(ScorerFacts):
+class NamedBlindModel(BlindModelFacts):
     """A blind model of an X-ray."""
 
-    key: ScorerKey
+    key: BlindModelKey
     name: str
 
 
@@ -56,8 +56,8 @@ class BlindFacts(TypedDict):
 
     chance: float
     against: list[str]
-    models: list[NamedScorer]  # the strongest first
-    best: NamedScorer  # its interval is corrected for the choice among the models
+    models: list[NamedBlindModel]  # the strongest first
+    best: NamedBlindModel  # its interval is corrected for the choice among the models
     solvable: bool | None
     note: str | None
     audit: AuditFacts

@@ -10,13 +10,13 @@ from video_contrast.audit.blind_models import too_few, wins
 from video_contrast.errors import UsageError
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import digest
-from video_contrast.storage.set_folder import Facts, ScorerKey
+from video_contrast.storage.set_folder import BlindModelKey, Facts
 
 GRID = 10  # cells a side of zero and score
 
 
 def refine(
-    rows: Sequence[MultipleChoiceRow], *, seed: int = 0, by: tuple[ScorerKey, ScorerKey] | None = None
+    rows: Sequence[MultipleChoiceRow], *, seed: int = 0, by: tuple[BlindModelKey, BlindModelKey] | None = None
 ) -> tuple[list[MultipleChoiceRow], Facts]:
     """Cuts a set to the largest part, cell by cell, on which two blind scores say nothing.
 
@@ -35,7 +35,7 @@ def refine(
         blind_scores = learned_scores(items, seed)
     else:
         results = {result.key: result for result in blind_results(items, seed=seed)}
-        blind_scores, names = [results[key].scores for key in by], [results[key].scorer for key in by]
+        blind_scores, names = [results[key].scores for key in by], [results[key].description for key in by]
     gaps = [np.array([score[0] - score[1:].mean() for score in scores]) for scores in blind_scores]
     # Signed cells: 0 for a gap of zero, else 1..GRID by size with the gap's sign; edges are quantiles of the size.
     edges = [np.quantile(np.abs(gap), np.arange(1, GRID) / GRID) for gap in gaps]

@@ -19,7 +19,7 @@ from video_contrast.audit.blind_audit import accuracy_facts, audited_items
 from video_contrast.audit.blind_models import audited_negatives, too_few
 from video_contrast.audit.distractor_choice import DistractorPlace, NewDistractor, choose, won_blind
 from video_contrast.audit.item_checks import clip_of, plain
-from video_contrast.audit.new_distractors import KINDS, DistractorEdits, answer_options, caption_options
+from video_contrast.audit.new_distractors import EDIT_KINDS, DistractorEdits, answer_options, caption_options
 from video_contrast.errors import UsageError, check_names
 from video_contrast.perturbations.english.language import require_english
 from video_contrast.rows import MultipleChoiceRow
@@ -61,7 +61,7 @@ def repair(
     Raises UsageError: pairs, or too few items to cross-validate a blind model; NotEnglish: the candidates are of
     another language.
     """
-    check_names("kind of edit", edits.kinds, KINDS)
+    check_names("kind of edit", edits.kinds, EDIT_KINDS)
     if any(row.get("group") for row in rows):
         raise UsageError("pairs cannot be repaired: the candidates of a group are true of one of its clips each")
     texts = chain.from_iterable((row.get("question") or "", *row["candidates"]) for row in rows)

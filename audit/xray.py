@@ -21,7 +21,7 @@ from video_contrast.audit.blind_models import named_features, ngrams, wins
 from video_contrast.audit.exchangeability import exchangeability
 from video_contrast.audit.item_checks import Rows, TokenCount, copy_facts, leak_facts, position_facts, text_facts
 from video_contrast.audit.model_answers import ModelAnswers, explained, power, suspects
-from video_contrast.audit.records import BlindFacts, ConfigAudit, NamedScorer, XrayRecord
+from video_contrast.audit.records import BlindFacts, ConfigAudit, NamedBlindModel, XrayRecord
 from video_contrast.audit.refined_cut import refine as refined_cut
 from video_contrast.errors import UsageError, check_names
 from video_contrast.language_model import LanguageModel
@@ -59,7 +59,7 @@ def xray(
     results = blind_audit.blind_results(items, seed=seed, language_model=language_model)
     facts = blind_audit.audit_facts(items, results)
     best, interval = blind_audit.best_of(results, [item.cluster for item in items])
-    models: list[NamedScorer] = [{"key": r.key, "name": BLIND_NAMES[r.key], **facts[r.key]} for r in results]
+    models: list[NamedBlindModel] = [{"key": r.key, "name": BLIND_NAMES[r.key], **facts[r.key]} for r in results]
     models.sort(key=lambda model: -model["accuracy"])
     pairs = blind_audit.pair_facts(rows, results)
     blind: BlindFacts = {

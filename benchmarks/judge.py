@@ -33,7 +33,7 @@ from video_contrast.perturbations.contrast.proposal import Target
 
 Vote = dict[str, Any]  # kind, clip, vote, weight, features
 Models = dict[str, LogisticRegression]  # of each question
-KINDS: tuple[Target, ...] = ("verb", "object")
+TARGETS: tuple[Target, ...] = ("verb", "object")
 STRENGTH = 0.02  # inverse regularisation, chosen by cross-validation, as the two below
 WORD_SCALE = 1.5  # of the columns of words, which are 0 or this
 LEAST_FEATURE, LEAST_VOTES = 200, 3  # votes that a feature (a word) needs to be a column
@@ -149,7 +149,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     lines = ["kind\tfeature\tnatural\tsurely false"]
-    for kind in KINDS:
+    for kind in TARGETS:
         rows = read(options.votes, kind)
         guessed = np.zeros(len(rows))  # by models that saw no vote on the same clip
         for training, held_out in GroupKFold(10).split(rows, groups=[row["clip"] for row in rows]):

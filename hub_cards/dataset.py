@@ -29,7 +29,7 @@ from video_contrast.version import __version__
 
 EXAMPLES = 2  # rows a config
 # Shown in places of their own; everything else a builder says of a config is listed as it is.
-_SHOWN = {"negatives", "splits", "counts", "audit", "pipeline", "kind", "options", "caption", "paper", "checks"}
+_SHOWN = {"negatives", "splits", "counts", "audit", "word_edits", "kind", "options", "caption", "paper", "checks"}
 _SHOWN_TOP = {
     "pretty_name", "summary", "sources", "licence", "licence_id", "citations", "seed", "options", "warnings",
     "left_out", "checks", "limits", "canary", "counts", "language",

@@ -39,8 +39,8 @@ def audits(runs: Sequence[ConfigRun]) -> Section:
         if not audit:
             rows.append([Cell(key.name), Cell("not audited", tone="quiet"), *[DASH] * len(BLIND_NAMES)])
             continue
-        scorers = [audit.get(name) or {} for name in BLIND_NAMES]
-        cells = (share_cell(s.get("accuracy"), s.get("low"), s.get("high"), chance=audit["chance"]) for s in scorers)
+        models = [audit.get(name) or {} for name in BLIND_NAMES]
+        cells = (share_cell(s.get("accuracy"), s.get("low"), s.get("high"), chance=audit["chance"]) for s in models)
         rows.append(row(key.name, share_cell(audit["chance"]), *cells))
     if rows:
         heads = columns("set", "chance", *BLIND_NAMES.values())

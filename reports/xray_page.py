@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, cast
 
-from video_contrast.audit.records import AccuracyFacts, Finding, NamedScorer, XrayRecord
+from video_contrast.audit.records import AccuracyFacts, Finding, NamedBlindModel, XrayRecord
 from video_contrast.audit.xray import certificate_text
 from video_contrast.console import counted
 from video_contrast.files import read_json, write_json, write_text
@@ -94,7 +94,7 @@ def _blind_lines(record: XrayRecord, brief: bool) -> list[str]:
     lines = [f"without the video ({OVER}):"]
     for model in blind["models"]:
         share = f"{100 * model['accuracy']:5.1f} %{interval(model)}"
-        lines.append(f"  {model['name']:20} {share:22} {model['scorer']}")
+        lines.append(f"  {model['name']:20} {share:22} {model['description']}")
     lines += [f"  {blind['note']}"] if blind["note"] else []
     lines += [f"  told by {tell_text(tell)}" for tell in record["tells"][: 3 if brief else None]]
     if record["tasks"] and not brief:
@@ -203,7 +203,7 @@ def side_by_side(records: Records) -> str:
     return markdown([TableLine(name, None, cells) for name, cells in rows.items()], list(records))
 
 
-def blind_models(record: XrayRecord) -> dict[str, NamedScorer]:
+def blind_models(record: XrayRecord) -> dict[str, NamedBlindModel]:
     """The blind models by key."""
     return {model["key"]: model for model in record["blind"]["models"]}
 
@@ -261,8 +261,8 @@ def _blind_section(records: Records) -> Section:
         own, best = blind_models(record), record["blind"]["best"]["key"]
         shares = (_share(own.get(key), record["blind"]["chance"], key == best) for key in models)
         rows.append(row(name, f"{record['items']:,}", share_cell(record["blind"]["chance"]), *shares))
-    scorers = "; ".join(f"{model['name']}: {model['scorer']}" for model in models.values())
-    note = f"{OVER}. Models that learn are cross-validated, grouped by source video. {scorers}."
+    described = "; ".join(f"{model['name']}: {model['description']}" for model in models.values())
+    note = f"{OVER}. Models that learn are cross-validated, grouped by source video. {described}."
     heads = columns("set", "items", "chance", *(model["name"] for model in models.values()))
     table = Table("blind", "Accuracy without the video, %", heads, rows, note=note)
     public_sets = read_json(Path(__file__).with_name("published") / "xray.json")["sets"]  # of the released files

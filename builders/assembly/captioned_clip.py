@@ -70,7 +70,7 @@ class CaptionedClip:
     pool: str = ""  # distractors come from clips of the same pool (a movie); all clips are one pool by default
     start: float | None = None
     end: float | None = None
-    siblings: tuple[str, ...] = ()  # true captions that must not stand in the set; they only reject contrasts
+    other_captions: tuple[str, ...] = ()  # true captions that must not stand in the set; they only reject contrasts
     meta: Mapping[str, object] = field(default_factory=dict)  # further columns, JSON-able
 
     @property
@@ -80,7 +80,7 @@ class CaptionedClip:
 
     def truths(self) -> set[str]:
         """Everything that is known to be true of the clip, normalised for comparison."""
-        return {normal(text) for text in (*self.captions, *self.siblings)}
+        return {normal(text) for text in (*self.captions, *self.other_captions)}
 
     def caption_order(self, seed: int) -> list[int]:
         """The seeded order in which the captions are tried; the first is the base caption of every config."""
@@ -168,10 +168,10 @@ class Attempt:
         return f"{self.clip.id}#{self.index}"
 
     @property
-    def siblings(self) -> list[str]:
+    def other_captions(self) -> list[str]:
         """The other captions of the clip, which are true as well."""
         others = [text for number, text in enumerate(self.clip.captions) if number != self.index]
-        return [*others, *self.clip.siblings]
+        return [*others, *self.clip.other_captions]
 
 
 # One list of contrasts an attempt (empty where none can be built), and the reasons counted a caption.

@@ -130,10 +130,10 @@ def _row(
     kinds = ["true", *(kind if n in edits else "random" for n in range(len(negatives)))]
     pairs = [list(pair) for edit in edits.values() for pair in edit.following_replacements]
     return multiple_choice_row(
-        id=clip.id, candidates=[texts[slot] for slot in item.slots], label=item.slots.index(0),
+        id=clip.id, candidates=[texts[slot] for slot in item.slots], label=item.slots.index(0), cluster=clip.cluster,
         kinds=[kinds[slot] for slot in item.slots],
         edits=[edits[slot - 1].row() if slot - 1 in edits else None for slot in item.slots], replaced=replaced,
-        cluster=clip.cluster, meta={**clip.meta, "also": pairs} if pairs else clip.meta, **clip.columns(),
+        meta={**clip.meta, "following_replacements": pairs} if pairs else clip.meta, **clip.columns(),
     )  # fmt: skip
 
 

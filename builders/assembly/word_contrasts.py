@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from video_contrast.perturbations.contrast.generators.llm import Chat
 
 
-KINDS: dict[Generator, str] = {"lexicon": "verb_lexical", "t5": "verb_lm", "mlm": "verb_mlm", "llm": "verb_llm"}
+VERB_KIND_OF: dict[Generator, str] = {"lexicon": "verb_lexical", "t5": "verb_lm", "mlm": "verb_mlm", "llm": "verb_llm"}
 
 
 @dataclass(kw_only=True)
@@ -80,7 +80,7 @@ class WordProposals:
     @property
     def kind(self) -> str:
         """The kind of the negatives."""
-        return "object" if self.target == "object" else KINDS[self.generator]
+        return "object" if self.target == "object" else VERB_KIND_OF[self.generator]
 
     @property
     def on_gpu(self) -> bool:
@@ -183,15 +183,15 @@ class WordContrasts(WordProposals):
 
     def facts(self) -> Facts:
         """The facts of the generator for the card."""
-        return {"pipeline": dict(self.record)}
+        return {"word_edits": dict(self.record)}
 
     def _of_clips(self, clips: Sequence[CaptionedClip]) -> ProposedContrasts:
         if self.model is None and self.options.caption == "eligible":
-            return self.propose([ClipCaptions(clip.id, clip.captions, clip.siblings) for clip in clips])
+            return self.propose([ClipCaptions(clip.id, clip.captions, clip.other_captions) for clip in clips])
         parts: list[ProposedContrasts] = []
         finished_ids: set[str] = set()
         for attempts in rounds(clips, self.options, finished_ids):
-            of_round = self.propose([ClipCaptions(a.clip.id, [a.caption], a.siblings) for a in attempts])
+            of_round = self.propose([ClipCaptions(a.clip.id, [a.caption], a.other_captions) for a in attempts])
             for attempt in attempts:
                 if of_clip := of_round.proposals.get(attempt.clip.id):
                     of_round.proposals[attempt.clip.id] = [replace(p, index=attempt.index) for p in of_clip]
@@ -214,7 +214,7 @@ class WordEdits(WordProposals):
     def __call__(self, attempts: Sequence[Attempt]) -> tuple[list[list[Edit]], Counter[str]]:
         """The edits of each caption, and counts: of captions by outcome, and ("candidates:") of what rules rejected."""
         caption_of = {attempt.id: attempt.caption for attempt in attempts}
-        all_proposals = self.propose([ClipCaptions(a.id, [a.caption], a.siblings) for a in attempts])
+        all_proposals = self.propose([ClipCaptions(a.id, [a.caption], a.other_captions) for a in attempts])
         edits: dict[str, dict[str, Edit]] = {}
         for name, proposals in all_proposals.proposals.items():
             sizes = Counter(proposal.start for proposal in proposals)
@@ -231,7 +231,7 @@ class WordEdits(WordProposals):
     def facts(self) -> Facts:
         """The facts of the generator for a card."""
         name = GENERATOR if self.model is None else self.model.name
-        return {"pipeline": {"generator": name, "quality": self.options.quality, "counts": list(self.counts.sources)}}
+        return {"word_edits": {"generator": name, "quality": self.options.quality, "counts": list(self.counts.sources)}}
 
 
 def _of_candidates(reasons: Counter[str]) -> Counter[str]:
@@ -306,12 +306,12 @@ class KindContrasts:
 
 def _propose(kind: str, clips: Sequence[CaptionedClip]) -> dict[str, list[kinds.Candidate]]:
     """The proposals of a chunk of clips; a top-level function, so that processes can share the work."""
-    texts = list(dict.fromkeys(text for clip in clips for text in (*clip.captions, *clip.siblings)))
+    texts = list(dict.fromkeys(text for clip in clips for text in (*clip.captions, *clip.other_captions)))
     sentences = dict(zip(texts, parse(texts), strict=True))
     proposals_of = {}
     for clip in clips:
         own = [sentences[text] for text in clip.captions]
-        others = [sentences[text] for text in clip.siblings if text not in clip.captions]
+        others = [sentences[text] for text in clip.other_captions if text not in clip.captions]
         truths = clip.truths()
         of_clip = kinds.proposals(kind, own, load_lexicon(), others)
         proposals_of[clip.id] = [option for option in of_clip if normal(option.contrast.text) not in truths]

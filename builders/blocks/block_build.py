@@ -319,16 +319,16 @@ class ConfigFacts:
             coverage = _merged(former.get("coverage"), size.get("coverage", {}), clips, digits=1)
             whole = _merged(former, size, weights)
             self.facts["splits"][split] = whole | ({"coverage": coverage} if coverage else {})
-        if facts.get("pipeline"):
-            numbers = {name: n for name, n in facts["pipeline"].items() if name in ("mean_probability", "opposites")}
-            pipeline = _merged(self.facts.get("pipeline"), numbers, weights)
-            self.facts["pipeline"] = {**facts["pipeline"], **pipeline}
+        if facts.get("word_edits"):
+            numbers = {name: n for name, n in facts["word_edits"].items() if name in ("mean_probability", "opposites")}
+            merged = _merged(self.facts.get("word_edits"), numbers, weights)
+            self.facts["word_edits"] = {**facts["word_edits"], **merged}
 
     def whole(self) -> Facts:
         """The facts of the config."""
         facts = self.facts or {}
         if self._edits:
-            facts["pipeline"] |= variety_facts(self._edits)
+            facts["word_edits"] |= variety_facts(self._edits)
         return facts
 
 

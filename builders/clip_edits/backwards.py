@@ -41,10 +41,10 @@ def backwards(caption: str) -> Rewritten:
     if not counterparts:
         raise LeftOut("no_direction_verb")
     verb, (places, new) = counterparts[0]
-    hidden = sentence.is_imperative(verb) and any(
+    has_second_order = sentence.is_imperative(verb) and any(
         words[n - 1].text in ("and", ",") and "VB" in verb_tags(words[n].text) for n in range(1, len(words))
     )  # "cover the pan and simmer", read as a thing
-    if len(actions) > 1 or hidden:
+    if len(actions) > 1 or has_second_order:
         raise LeftOut("more_than_one_action")
     if _says_a_state(sentence, verb, places):
         raise LeftOut("says_a_state")

@@ -300,8 +300,8 @@ def merged_copies(clips: Sequence[CaptionedClip], root: Path) -> tuple[list[Capt
         key = (source.video_path, clip.start, clip.end)
         if key in clip_of and clip.video_path != source.video_path:
             former = clip_of[key]
-            siblings = dict.fromkeys((*former.siblings, *clip.siblings))
-            clip_of[key] = replace(former, captions=(*former.captions, *clip.captions), siblings=tuple(siblings))
+            others = dict.fromkeys((*former.other_captions, *clip.other_captions))
+            clip_of[key] = replace(former, captions=(*former.captions, *clip.captions), other_captions=tuple(others))
         elif key in clip_of:  # two rows of one file: the table's own matter
             clip_of[(clip.id, clip.start, clip.end)] = clip
         else:

@@ -186,8 +186,8 @@ def block_path(folder: Address, number: int) -> str:
 def read_block(folder: Address, number: int) -> list[CaptionedClip]:
     """The clips of a block."""
     with open_binary(block_path(folder, number)) as handle:
-        entries = [json.loads(line) for line in handle]
-    return [CaptionedClip(**entry | {key: tuple(entry[key]) for key in ("captions", "siblings")}) for entry in entries]
+        clips = [json.loads(line) for line in handle]
+    return [CaptionedClip(**clip | {key: tuple(clip[key]) for key in ("captions", "other_captions")}) for clip in clips]
 
 
 def cut(table: CaptionTable, folder: Address) -> Cut:

@@ -144,13 +144,13 @@ class MsrVttFolder:
         return clips
 
     def clip(self, video_id: str, captions: tuple[str, ...] | None = None) -> CaptionedClip:
-        """The clip of a video with its captions, or with the given ones (the others are siblings then)."""
+        """The clip of a video with its captions, or with the given ones (the others only reject contrasts then)."""
         video, path = self.videos[video_id], self.pattern.format(video_id=video_id)
         own = tuple(self.captions[video_id])
-        own_captions, siblings = (captions, own) if captions else (own, ())
+        own_captions, others = (captions, own) if captions else (own, ())
         youtube = _YOUTUBE.search(str(video.get("url", "")))
         cluster, meta = youtube.group(1) if youtube else video_id, {"category": video.get("category")}
-        return CaptionedClip(video_id, video_id, path, own_captions, cluster=cluster, siblings=siblings, meta=meta)
+        return CaptionedClip(video_id, video_id, path, own_captions, cluster=cluster, other_captions=others, meta=meta)
 
 
 def leaks(splits: Mapping[str, Sequence[CaptionedClip]]) -> list[str]:

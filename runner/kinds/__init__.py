@@ -7,7 +7,7 @@ from importlib import import_module
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import read_json
 from video_contrast.options import checked
-from video_contrast.runner.kinds.base import KINDS, ClipFrames, DualEncoder, Kind, KindOptions, ModelSource, kind
+from video_contrast.runner.kinds.base import MODEL_KINDS, ClipFrames, DualEncoder, Kind, KindOptions, ModelSource, kind
 from video_contrast.runner.kinds.model_recipes import generative_types
 
 __all__ = ["ClipFrames", "DualEncoder", "Kind", "all_kinds", "choose", "kind", "options_for"]
@@ -40,7 +40,7 @@ def all_kinds() -> dict[str, Kind]:
                 f"the package that provides the model kind {point.name!r} ({point.value}) cannot be imported: "
                 f"{type(error).__name__}: {error}; repair or uninstall it"
             ) from error
-    return KINDS
+    return MODEL_KINDS
 
 
 def choose(source: ModelSource, override: str | None = None) -> Kind:

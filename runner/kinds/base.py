@@ -260,7 +260,7 @@ class Kind:
         return self.architectures or self.names or self.model_types
 
 
-KINDS: dict[str, Kind] = {}
+MODEL_KINDS: dict[str, Kind] = {}
 
 
 def kind(name: str, *, family: Family, summary: str, **facts: Any) -> Callable[[Loader], Loader]:  # fields of `Kind`
@@ -278,7 +278,7 @@ def kind(name: str, *, family: Family, summary: str, **facts: Any) -> Callable[[
         facts["not_numeric"] = getattr(option_class, "NOT_NUMERIC", ())
 
     def register(load: Loader) -> Loader:
-        KINDS[name] = Kind(name=name, family=family, load=load, summary=summary, **facts)
+        MODEL_KINDS[name] = Kind(name=name, family=family, load=load, summary=summary, **facts)
         return load
 
     return register

@@ -218,7 +218,7 @@ def test_a_language_model_of_ones_own_joins_the_audit(tmp_path):
     from video_contrast.language_model import LanguageModel
 
     found = audit(pairs(30, other_verb), language_model=LanguageModel(model, device="cpu"))
-    assert found["large_language_model"]["scorer"] == Path(model).name  # the record can be published
+    assert found["large_language_model"]["description"] == Path(model).name  # the record can be published
     assert 0 <= found["large_language_model"]["accuracy"] <= 1
 
 

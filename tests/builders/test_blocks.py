@@ -83,7 +83,7 @@ def test_any_number_of_workers_writes_the_same_bytes(table, tmp_path):
     counts = record["configs"]["verb_mc"]["facts"]["splits"]["test"]
     assert len(verbs) == counts["items"] == counts["counts"]["covered"] > 5 and counts["counts"]["clips"] == 60
     assert folder.validate()["verb_mc"] == {"test": len(verbs)}
-    pairs = record["configs"]["verb_mc"]["facts"]["pipeline"]
+    pairs = record["configs"]["verb_mc"]["facts"]["word_edits"]
     assert 1 < pairs["effective_edits"] <= len(verbs) and 0.5 < pairs["mean_probability"] < 1
     assert record["configs"]["verb_mc"]["facts"]["audit"]["items"] == len(verbs)
 

@@ -84,11 +84,11 @@ def test_a_build_takes_votes_and_its_card_says_how_many(tmp_path: Path) -> None:
     votes = sheet_of(before, refused, tmp_path / "votes.tsv")
     given = ["build", "captions", "--config", "verb_mc", "--captions", str(table), "--judge", str(votes)]
     assert main([*given, "--output", str(tmp_path / "set")]) == 0
-    record = open_set(tmp_path / "set").record["configs"]["verb_mc"]["facts"]["pipeline"]
+    record = open_set(tmp_path / "set").record["configs"]["verb_mc"]["facts"]["word_edits"]
     assert record["votes_of_judge"] > record["good_votes_of_judge"] > 0
     assert f"{record['votes_of_judge']}" in (tmp_path / "set" / "README.md").read_text(encoding="utf-8")
     plain = video_contrast.build("captions", ["verb_mc"], output=tmp_path / "plain", captions=str(table))
-    assert "votes_of_judge" not in open_set(plain).record["configs"]["verb_mc"]["facts"]["pipeline"]
+    assert "votes_of_judge" not in open_set(plain).record["configs"]["verb_mc"]["facts"]["word_edits"]
 
 
 @pytest.mark.parametrize(

@@ -84,9 +84,9 @@ def test_explain_says_for_each_clip_why_it_has_no_contrast(tmp_path: Path, capsy
 def test_the_build_tells_how_varied_a_set_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["build", "captions", "--config", "verb_mc", "--captions", str(table(tmp_path))]
     assert main([*command, "--output", str(tmp_path / "set")]) == 0
-    pipeline = open_set(tmp_path / "set").record["configs"]["verb_mc"]["facts"]["pipeline"]
-    assert 0.5 <= pipeline["mean_probability"] <= 1 and pipeline["effective_edits"] >= 1
-    assert f"{pipeline['effective_edits']} effective edits" in capsys.readouterr().err
+    facts = open_set(tmp_path / "set").record["configs"]["verb_mc"]["facts"]["word_edits"]
+    assert 0.5 <= facts["mean_probability"] <= 1 and facts["effective_edits"] >= 1
+    assert f"{facts['effective_edits']} effective edits" in capsys.readouterr().err
 
 
 def test_own_training_captions_are_added_to_the_counts(tmp_path: Path) -> None:
@@ -95,8 +95,8 @@ def test_own_training_captions_are_added_to_the_counts(tmp_path: Path) -> None:
     training.write_text("\n".join(["video,caption", *lines]))
     options = {"captions": str(table(tmp_path)), "quality": "all"}
     more = build("captions", ["verb_mc"], output=tmp_path / "more", training=str(training), **options)
-    pipeline = open_set(more).record["configs"]["verb_mc"]["facts"]["pipeline"]
-    assert any("18 training videos" in source for source in pipeline["counts"])
+    facts = open_set(more).record["configs"]["verb_mc"]["facts"]["word_edits"]
+    assert any("18 training videos" in source for source in facts["counts"])
 
 
 def test_other_languages_and_foreign_options_are_refused(tmp_path: Path) -> None:

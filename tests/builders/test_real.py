@@ -88,8 +88,8 @@ def test_msrvtt_cards_tell_coverage_beside_the_papers_and_how_verbs_were_contras
     assert gender["paper"]["share"] == 82.8
     assert gender["splits"]["test"]["coverage"]["eligible"] > gender["splits"]["test"]["coverage"]["base"] > 30
     verb = facts_of(msrvtt_set, "verb_mc")
-    assert verb["pipeline"]["generator"] == "lexicon" and verb["pipeline"]["quality"] == "balanced"
-    assert verb["pipeline"]["counted_videos"] > 6000 and verb["pipeline"]["parser"]
+    assert verb["word_edits"]["generator"] == "lexicon" and verb["word_edits"]["quality"] == "balanced"
+    assert verb["word_edits"]["counted_videos"] > 6000 and verb["word_edits"]["parser"]
     assert verb["splits"]["test"]["counts"]["candidates"]["light verb"] > 0
     for config in ("random_mc", "gender_mc", "verb_mc", "verb_lm_mc"):
         audit = facts_of(msrvtt_set, config)["audit"]

@@ -31,7 +31,7 @@ FACTS: dict[str, Any] = {
         "verb_mc": {
             "negatives": "one verb contrast and 3 captions of other videos",
             "caption": "eligible",
-            "pipeline": {"generator": "t5-base", "constraints": {"sentence": {"below": 0.93, "model": "all-MiniLM"}}},
+            "word_edits": {"generator": "t5-base", "constraints": {"sentence": {"below": 0.93, "model": "all-MiniLM"}}},
             "splits": {"test": {"items": 12, "counts": {"edited": 12, "no_verb": 3}}},
             "audit": AUDIT,
         },

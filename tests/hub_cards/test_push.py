@@ -24,7 +24,7 @@ from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.hub_cards import publishing
 from video_contrast.hub_cards.publishing import plan_set, push_set
-from video_contrast.runner.kinds.base import KINDS, PairScorer, ScoreResult, kind
+from video_contrast.runner.kinds.base import MODEL_KINDS, PairScorer, ScoreResult, kind
 
 
 @pytest.fixture(scope="module")
@@ -278,7 +278,7 @@ def test_a_set_pushed_with_videos_is_scored_by_its_id(
             for name, store in ((made, "ours"), ("me/set", "theirs"))
         )
     finally:
-        KINDS.pop("bright")
+        MODEL_KINDS.pop("bright")
     assert theirs.record["n_missing"] == 0 and theirs.metrics == ours.metrics
     assert theirs.record["set"]["fingerprints"] == ours.record["set"]["fingerprints"]
     assert sorted(theirs.metrics["configs"]) == ["random_mc", "retrieval", "verb_mc"]

@@ -23,7 +23,7 @@ from video_contrast.runner.doctor import alternatives
 from video_contrast.runner.doctor.alternatives import try_alternatives
 from video_contrast.runner.doctor.result import Outcome
 from video_contrast.runner.kinds import choose, options_for
-from video_contrast.runner.kinds.base import KINDS, ClipFrames, LoadOptions, kind
+from video_contrast.runner.kinds.base import MODEL_KINDS, ClipFrames, LoadOptions, kind
 from video_contrast.runner.kinds.dual_encoder import ImageTextEncoder
 from video_contrast.runner.locate import locate
 from video_contrast.runner.options import ScoreOptions
@@ -119,7 +119,7 @@ def adapter() -> Iterator[Callable[..., str]]:
         return "adapter"
 
     yield register
-    KINDS.pop("adapter", None)
+    MODEL_KINDS.pop("adapter", None)
 
 
 def of_any_length(model: ImageTextEncoder, texts: Sequence[str]) -> np.ndarray:

@@ -24,7 +24,15 @@ from video_contrast.runner.doctor.checks import check_reactions
 from video_contrast.runner.doctor.probe import Probe
 from video_contrast.runner.doctor.result import SelfTest
 from video_contrast.runner.kinds import choose, options_for
-from video_contrast.runner.kinds.base import KINDS, ClipFrames, LoadOptions, PairScorer, ScoreResult, kind, product
+from video_contrast.runner.kinds.base import (
+    MODEL_KINDS,
+    ClipFrames,
+    LoadOptions,
+    PairScorer,
+    ScoreResult,
+    kind,
+    product,
+)
 from video_contrast.runner.kinds.dual_encoder import ImageTextEncoder
 from video_contrast.runner.locate import locate
 from video_contrast.storage import SetFolder
@@ -176,7 +184,7 @@ def adapter(place: Path, loaded: dict[str, ImageTextEncoder]) -> Iterator[Callab
         return "adapter"
 
     yield register
-    KINDS.pop("adapter", None)
+    MODEL_KINDS.pop("adapter", None)
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -228,7 +236,7 @@ def test_a_model_that_prefers_the_first_option_does_not_seem_to_know_the_true_on
     try:
         test = doctor("first option", place)
     finally:
-        KINDS.pop("first option", None)
+        MODEL_KINDS.pop("first option", None)
     assert "truth" in {verdict.check for verdict in test.of("doubt")}, "\n".join(map(str, test.verdicts))
 
 
@@ -245,7 +253,7 @@ def test_captions_cut_beyond_the_usual_length_are_caught(letters: int, tmp_path:
             {"ends"} if letters == 120 else set()
         )
     finally:
-        KINDS.pop("reader")
+        MODEL_KINDS.pop("reader")
 
 
 def test_the_same_adapter_unbroken_passes_and_is_order_blind(place: Path, adapter: Callable[..., str]) -> None:
@@ -305,7 +313,7 @@ def test_a_constant_frame_rate_is_caught(looks: bool, place: Path) -> None:
     try:
         assert failed(video_contrast.doctor("timed", place / "set")) == (set() if looks else {"times"})
     finally:
-        KINDS.pop("timed")
+        MODEL_KINDS.pop("timed")
 
 
 def test_the_cost_of_a_reader_is_that_of_asking_it(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -316,7 +324,7 @@ def test_the_cost_of_a_reader_is_that_of_asking_it(place: Path, monkeypatch: pyt
     try:
         test = video_contrast.doctor("timed", place / "set", "verb_mc")
     finally:
-        KINDS.pop("timed")
+        MODEL_KINDS.pop("timed")
     assert next(verdict for verdict in test.verdicts if verdict.check == "cost").numbers["seconds_an_item"] >= 0.02
 
 

@@ -16,7 +16,7 @@ from safetensors.numpy import load_file, save_file
 from video_contrast.cli import main
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner import RunResult, score
-from video_contrast.runner.kinds.base import KINDS, ClipFrames, DualEncoder, PairScorer, ScoreResult, kind
+from video_contrast.runner.kinds.base import MODEL_KINDS, ClipFrames, DualEncoder, PairScorer, ScoreResult, kind
 from video_contrast.runner.score_pairs import PairResults
 
 
@@ -47,7 +47,7 @@ def run(tmp_path: Path) -> Iterator[Run]:
         return score("lengths", tmp_path / "set", "verb_mc", output=tmp_path / "run", progress=False, accept="all")
 
     yield scored
-    KINDS.pop("lengths", None)
+    MODEL_KINDS.pop("lengths", None)
 
 
 def test_a_pair_scorer_out_of_memory_halves_its_batch_and_says_so(run: Run) -> None:
@@ -143,7 +143,7 @@ def test_an_encoder_that_fails_is_not_taken_for_broken_videos(tmp_path: Path) ->
         with pytest.raises(OSError, match="own file went away"):
             score("fails", tmp_path / "set", "verb_mc", store=tmp_path / "own", batch_size=2, progress=False)
     finally:
-        KINDS.pop("fails", None)
+        MODEL_KINDS.pop("fails", None)
 
 
 PROCESSOR = ("preprocessor_config.json", "processor_config.json")

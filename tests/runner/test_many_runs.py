@@ -15,7 +15,7 @@ import video_contrast
 from video_contrast.cli import main
 from video_contrast.errors import UsageError
 from video_contrast.runner.device import LOADED
-from video_contrast.runner.kinds.base import KINDS, ClipFrames, PairScorer, ScoreResult, kind
+from video_contrast.runner.kinds.base import MODEL_KINDS, ClipFrames, PairScorer, ScoreResult, kind
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ class Crashing(PairScorer):
 def crashing() -> Iterator[str]:
     kind("crashing", family="pair", summary="for this test", names=("crashing",))(lambda source, settings: Crashing())
     yield "crashing"
-    KINDS.pop("crashing")
+    MODEL_KINDS.pop("crashing")
 
 
 def entry(place: Path, model: str, **more: Any) -> dict[str, Any]:

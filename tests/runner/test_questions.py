@@ -11,7 +11,7 @@ import video_contrast
 from video_contrast.errors import UsageError
 from video_contrast.rows import multiple_choice_row
 from video_contrast.runner.kinds.base import (
-    KINDS,
+    MODEL_KINDS,
     ClipFrames,
     DualEncoder,
     PairScorer,
@@ -73,7 +73,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     draft.save()
     write_video(tmp_path / "set/clips/v.mp4", np.zeros((8, 32, 32, 3), np.uint8), fps=8)
     yield tmp_path / "set"
-    KINDS.pop("letters"), KINDS.pop("answers")
+    MODEL_KINDS.pop("letters"), MODEL_KINDS.pop("answers")
 
 
 def score(model: str, folder: Path, **options: Any) -> Any:

@@ -13,7 +13,7 @@ from video_contrast import open_run
 from video_contrast.errors import UsageError
 from video_contrast.runner import score
 from video_contrast.runner.conditions import Visual
-from video_contrast.runner.kinds.base import KINDS, ClipFrames, PairScorer, ScoreResult, kind
+from video_contrast.runner.kinds.base import MODEL_KINDS, ClipFrames, PairScorer, ScoreResult, kind
 from video_contrast.runner.kinds.loading import metadata_of
 from video_contrast.runner.views import Sampling, views_of
 from video_contrast.video import Clip
@@ -35,7 +35,7 @@ class Looks(PairScorer):
 def looks() -> Iterator[str]:
     kind("looks", family="pair", summary="for this test", names=("looks",))(lambda source, settings: Looks())
     yield "looks"
-    KINDS.pop("looks")
+    MODEL_KINDS.pop("looks")
 
 
 def test_the_number_of_frames_follows_the_length_and_is_even() -> None:

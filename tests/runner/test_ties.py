@@ -12,7 +12,7 @@ from video_contrast.builders.writing import write_set
 from video_contrast.rows import MultipleChoiceRow, multiple_choice_row, retrieval_row
 from video_contrast.runner import score
 from video_contrast.runner.kinds.base import (
-    KINDS,
+    MODEL_KINDS,
     ClipFrames,
     Encoder,
     LoadOptions,
@@ -60,8 +60,8 @@ def kinds() -> Iterator[None]:
         return JoinByPlace()
 
     yield
-    KINDS.pop("pair_by_place")
-    KINDS.pop("join_by_place")
+    MODEL_KINDS.pop("pair_by_place")
+    MODEL_KINDS.pop("join_by_place")
 
 
 @pytest.fixture(scope="module")

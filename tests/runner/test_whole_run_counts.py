@@ -9,7 +9,7 @@ import runner_set
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner import score
-from video_contrast.runner.kinds.base import KINDS, ClipFrames, PairScorer, ScoreResult, kind
+from video_contrast.runner.kinds.base import MODEL_KINDS, ClipFrames, PairScorer, ScoreResult, kind
 
 
 class Counting(PairScorer):
@@ -34,7 +34,7 @@ def counting() -> Iterator[None]:
         return Counting()
 
     yield
-    KINDS.pop("counting")
+    MODEL_KINDS.pop("counting")
 
 
 def test_a_run_that_was_stopped_counts_what_it_did_before(tmp_path: Path, counting: None) -> None:

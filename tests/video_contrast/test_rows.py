@@ -114,7 +114,7 @@ def test_features_hold_every_column_and_round_trip() -> None:
 
 
 def test_the_kinds_of_every_generator_are_listed() -> None:
-    from video_contrast.builders.assembly.word_contrasts import KINDS as BY_GENERATOR
+    from video_contrast.builders.assembly.word_contrasts import VERB_KIND_OF
 
-    assert {*BY_GENERATOR.values()} == {kind for kind in KINDS if kind.startswith("verb_")} - {"verb_human"}
+    assert {*VERB_KIND_OF.values()} == {kind for kind in KINDS if kind.startswith("verb_")} - {"verb_human"}
     assert validate_rows([choice(kinds=["true", "verb_frames", "random"])]) == 1  # of an older set

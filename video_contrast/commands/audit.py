@@ -21,14 +21,14 @@ def audit(
     columns: TableColumns,
     split: Annotated[str | None, "split to audit; default: test, else the first"] = None,
     refine: Annotated[bool, "also write CONFIG_refined, cut until blind scores are symmetric"] = False,
-    language_model: Annotated[str | None, "causal language model (Hub id or folder): one more text-only scorer"] = None,
+    language_model: Annotated[str | None, "causal language model (Hub id or folder): one more blind model"] = None,
     seed: Seed = 0,
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
     """How far do the texts alone go, without the video?
 
-    Accuracy of scorers that never see the video. Written to set.json and the card. `xray` says more, and of any set.
+    Accuracy of models that never see the video. Written to set.json and the card. `xray` says more, and of any set.
     """
     from video_contrast.audit.xray import audit_set, config_audit, xray
     from video_contrast.hub_cards import write_card
@@ -61,8 +61,8 @@ def loaded_language_model(name: str | None, device: str) -> LanguageModel | None
 def _print(config: str, facts: ConfigAudit) -> None:
     print(f"{config} ({facts['split']}): {counted(facts['items'], 'item')}, against {', '.join(facts['against'])}, "
           f"chance {100 * facts['chance']:.1f} %")  # fmt: skip
-    for name, scorer in strongest_first(facts):
-        print(f"  {name:18} {in_percent(scorer)}")
+    for name, accuracy in strongest_first(facts):
+        print(f"  {name:18} {in_percent(accuracy)}")
     if "note" in facts:
         print(f"  {facts['note']}")
     if cut := facts.get("refined"):

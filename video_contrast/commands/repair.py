@@ -34,7 +34,7 @@ def repair(
 
     Writes the set, errata against the authors' file, the X-ray before and after, and a page for readers.
     """
-    from video_contrast.audit.new_distractors import KINDS, DistractorEdits
+    from video_contrast.audit.new_distractors import EDIT_KINDS, DistractorEdits
     from video_contrast.builders.assembly.word_contrasts import WordProposals
     from video_contrast.reports.repair import write_repair
     from video_contrast.reports.xray_input import open_sources
@@ -57,7 +57,7 @@ def repair(
         names = ", ".join(source.config or source.name for source in sources)
         raise UsageError(f"{what} has several configs: name one by --config ({names})")
     proposals = WordProposals(generator=generator, options=options)
-    edits = DistractorEdits(names_in(kinds) or KINDS, options.quality, proposals.model)
+    edits = DistractorEdits(names_in(kinds) or EDIT_KINDS, options.quality, proposals.model)
     records, summary = write_repair(sources[0], output, edits, sample=sample, votes=votes or (), seed=seed)
     if as_json:
         print_json(records)

@@ -112,7 +112,7 @@ def _refined(source: XraySource, record: XrayRecord, output: Path, seed: int) ->
     draft.record["facts"] = {"summary": summary, "seed": seed}
     write_card(draft.save())
     left = splits.get(record["split"]) or next(iter(splits.values()))
-    best, scorer = strongest_first(audit(left, seed=seed))[0]
+    best, won = strongest_first(audit(left, seed=seed))[0]
     counts = ", ".join(f"{name} {len(rows):,} of {len(source.splits[name]):,} items" for name, rows in splits.items())
-    text = f"{counts} in {folder}; there the best blind model ({best}) wins {in_percent(scorer)}"
-    return {"text": text, "splits": facts, "folder": str(folder), "best": best, "best_accuracy": scorer["accuracy"]}
+    text = f"{counts} in {folder}; there the best blind model ({best}) wins {in_percent(won)}"
+    return {"text": text, "splits": facts, "folder": str(folder), "best": best, "best_accuracy": won["accuracy"]}

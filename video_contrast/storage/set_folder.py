@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 Facts = dict[str, Any]  # JSON: what a builder tells the card, under names of its own
 
 # Keys of an audit that hold the accuracy of a blind model, and what that is called.
-ScorerKey = Literal[
+BlindModelKey = Literal[
     "blind", "language_model", "text_features", "common_position", "large_language_model", "shorter_wins", "longer_wins"
 ]
-BLIND_NAMES: dict[ScorerKey, str] = {
+BLIND_NAMES: dict[BlindModelKey, str] = {
     "blind": "blind classifier",
     "language_model": "trigram model",
     "text_features": "form of candidates",
