@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from make_caption_counts import msrvtt
 from parts.caption_forms import SHARES, draw, phrases
 from parts.caption_trees import Tree, mended, parse, taught, taught_steps
 from parts.measuring import parser_of
@@ -85,10 +86,8 @@ def sources(teacher: SpacyPipeline) -> dict[str, list[Tree]]:
     """Returns the trees to learn from, by kind."""
     from nltk.corpus import wordnet
 
-    msrvtt = json.loads((Path(os.environ["MSRVTT"]) / "train_val_videodatainfo.json").read_text("utf-8"))
-    split = {video["video_id"]: video["split"] for video in msrvtt["videos"]}
+    clips = cut({text for texts in msrvtt(os.environ["MSRVTT"], "train").values() for text in texts})
     youcook2 = json.loads((Path(os.environ["YOUCOOK2"]) / "captioning_train.json").read_text("utf-8"))
-    clips = cut({row["caption"] for row in msrvtt["sentences"] if split[row["video_id"]] == "train"})
     steps = cut({text for clip in youcook2.values() for text in clip["sentences"]})
     examples = cut({text for synset in wordnet.all_synsets() for text in synset.examples()})
     orders = taught_steps(teacher, steps + [words for words in clips if words[0].endswith("ing")])
@@ -170,10 +169,10 @@ def judge() -> None:
 
 def captions_of(rows: Sequence[Sequence[str]]) -> list[str]:
     """Returns the captions of annotated rows: a data set's by its number, others from the row itself."""
-    msrvtt = json.loads((Path(os.environ["MSRVTT"]) / "train_val_videodatainfo.json").read_text("utf-8"))
-    youcook2 = json.loads((Path(os.environ["YOUCOOK2"]) / "captioning_val.json").read_text("utf-8"))
-    texts = {str(row["sen_id"]): row["caption"] for row in msrvtt["sentences"]}
-    texts |= {f"{clip}:{n}": text for clip, row in youcook2.items() for n, text in enumerate(row["sentences"])}
+    clips = json.loads((Path(os.environ["MSRVTT"]) / "train_val_videodatainfo.json").read_text("utf-8"))
+    steps = json.loads((Path(os.environ["YOUCOOK2"]) / "captioning_val.json").read_text("utf-8"))
+    texts = {str(row["sen_id"]): row["caption"] for row in clips["sentences"]}
+    texts |= {f"{clip}:{n}": text for clip, row in steps.items() for n, text in enumerate(row["sentences"])}
     return [texts.get(caption, caption) for _, caption, *_ in rows]
 
 

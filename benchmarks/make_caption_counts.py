@@ -12,14 +12,14 @@ from pathlib import Path
 from parts.measuring import parser_of
 
 from video_contrast.files import read_json
-from video_contrast.perturbations.contrast.caption_counts import count
+from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, count
 from video_contrast.perturbations.english import iterate
 
 
 def msrvtt(folder: str | Path, split: str) -> dict[str, list[str]]:
     """The captions of the videos of a split ("train", "validate", "test"), in the order of their numbers."""
     name = "test_videodatainfo.json" if split == "test" else "train_val_videodatainfo.json"
-    info = read_json(Path(folder) / "msrvtt" / name)
+    info = read_json(Path(folder) / name)
     names = [video["video_id"] for video in info["videos"] if video["split"] == split]
     captions: dict[str, list[str]] = {name: [] for name in sorted(names, key=lambda name: int(name[5:]))}
     for sentence in info["sentences"]:
@@ -30,29 +30,25 @@ def msrvtt(folder: str | Path, split: str) -> dict[str, list[str]]:
 
 def youcook2(folder: str | Path, split: str) -> dict[str, list[str]]:
     """The steps of each video of a split ("train", "val")."""
-    clips = read_json(Path(folder) / "youcook2" / f"captioning_{split}.json")
+    clips = read_json(Path(folder) / f"captioning_{split}.json")
     return {name: [text.strip() for text in clips[name]["sentences"] if text.strip()] for name in sorted(clips)}
 
 
 def main() -> None:
     parser = parser_of(__doc__)
-    parser.add_argument("data", help="folder with msrvtt/ and youcook2/")
+    parser.add_argument("data", type=Path, help="folder with msrvtt/ and youcook2/")
     parser.add_argument("output", help="the file of counts")
     parser.add_argument("--hold-out", type=int, default=0, help="leave out every N-th video")
     parser.add_argument("--cache", help="SQLite file that keeps parses")
     parser.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
-    total = None
-    for source, videos in (
-        ("MSR-VTT train", msrvtt(options.data, "train")),
-        ("YouCook2 train", youcook2(options.data, "train")),
-    ):
+    data, total = options.data, CaptionCounts()
+    read = {"MSR-VTT train": msrvtt(data / "msrvtt", "train"), "YouCook2 train": youcook2(data / "youcook2", "train")}
+    for source, videos in read.items():
         counted = [texts for n, texts in enumerate(videos.values()) if not options.hold_out or n % options.hold_out]
         every = [text for texts in counted for text in texts]
         sentences = iterate(every, num_proc=options.processes, cache=options.cache)
-        counts = count(([next(sentences) for _ in texts] for texts in counted), source=source)
-        total = counts if total is None else total + counts
-    assert total is not None
+        total += count(([next(sentences) for _ in texts] for texts in counted), source=source)
     total = total.pruned()
     path = total.save(options.output)
     print(f"{path}: {total.videos} videos, {total.captions} captions, {path.stat().st_size / 1e6:.2f} MB")

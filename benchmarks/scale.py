@@ -5,7 +5,6 @@
 Each measurement is a process of its own, with its children. Large jobs lie on the line through those at 2N and 4N.
 """
 
-import heapq
 import resource
 import subprocess
 import sys
@@ -202,23 +201,6 @@ def time_stages(folder: Path) -> None:
     vars(block_build)["run_stages"] = lambda stages, *rest, **named: run([*map(timed, stages)], *rest, **named)
 
 
-def simulated(processes: int = 64, chunks: int = 31_250) -> None:
-    """Prints how busy processes are with chunks of clips of a heavy tail: dealt from a queue, and in fixed shares."""
-    rng = np.random.default_rng(0)
-    films = rng.pareto(1.5, chunks // 20 + 1).repeat(20)[:chunks]
-    seconds = (1 + rng.lognormal(0, 1.5, (chunks, 32))).sum(1) * (1 + films)
-    print(f"\n| {processes} processes, {32 * chunks:,} clips | busy, of a queue | of fixed shares |\n|---|---|---|")
-    for name, slowest in (("equally fast", 1.0), ("one four times slower", 4.0)):
-        slow = np.append(np.ones(processes - 1), slowest)
-        free = [(0.0, process) for process in range(processes)]
-        for chunk in seconds:
-            when, process = heapq.heappop(free)
-            heapq.heappush(free, (when + chunk * slow[process], process))
-        dealt = np.array([when for when, _ in free])
-        shares = np.array([part.sum() for part in np.array_split(seconds, processes)]) * slow
-        print(f"| {name} | {dealt.mean() / dealt.max():.1%} | {shares.mean() / shares.max():.1%} |")
-
-
 STEPS: dict[str, tuple[Step, int]] = {  # with N
     "choice": (choice, 50_000), "pairs": (partial(choice, pairs=True), 50_000), "table": (table, 50_000),
     "clips": (clips, 500), "joined": (joined, 20_000), "retrieval": (retrieval, 12_500), "corpus": (corpus, 5000),
@@ -300,7 +282,6 @@ def main() -> None:
         cells = [f"{' '.join(f'{x:.3g}' for x in of)} | {log2(of[2] / of[0]) / 2:.2f}" for of in (spent, held)]
         print(f"| {name} | {n:,} | {' | '.join(cells)} |", flush=True)
     print_jobs(results, arguments.size)
-    simulated()
 
 
 if __name__ == "__main__":

@@ -8,9 +8,11 @@ from functools import cache
 
 from nltk.corpus import wordnet
 
-from parts.caption_trees import Tree, inflected, lemma
+from parts.caption_trees import Tree, inflected, lemma, under_its_noun
 
 PRONOUNS = {"VBZ": ("he", "she", "it"), "VBP": ("i", "we", "you", "they"), "VBD": ("i", "we", "he", "she", "they")}
+NUMBERS = {"is": "VBZ", "are": "VBP"}
+ARTICLES = ("a", "an", "the")
 POSSESSIVES = ("my", "our", "his", "her", "their", "your")
 SHARES = {"captions": 0.3, "steps": 0.13, "examples": 0.2, "rewritten": 0.22, "series": 0.15}
 FORMS = ("VBZ", "VBZ", "VBZ", "VBD", "VBG", "VBG", "VB")
@@ -84,43 +86,75 @@ def rewritten(tree: Tree, form: str, subject: bool, rng: random.Random) -> Tree 
 
     `form`: the tag of the verbs. VBG: "man slicing onion", the noun with its clause.
     """
-    verb = tree.root()
-    subjects, auxiliaries = tree.children(verb, "nsubj"), tree.children(verb, "aux")
-    if tree.tags[verb] != "VBG" or len(subjects) != 1 or len(auxiliaries) != 1:
+    found = clause(tree)
+    if found is None:
         return None
-    noun, auxiliary = subjects[0], auxiliaries[0]
-    phrase, verbs = tree.subtree(noun), tree.chain(verb)
-    number = {"is": "VBZ", "are": "VBP"}.get(tree.words[auxiliary])
-    if number is None or phrase != set(range(len(phrase))) or auxiliary < noun or tree.tags[noun][0] not in "NP":
+    noun, auxiliary = found
+    told = with_other_verbs(tree, NUMBERS[tree.words[auxiliary]] if form == "VBZ" and subject else form, rng)
+    told_of = told and with_other_subject(with_other_nouns(told, rng), noun, form if subject else "", rng)
+    if not told_of:
         return None
-    tags, heads, deps, words = list(tree.tags), list(tree.heads), list(tree.deps), list(tree.words)
-    form = number if form == "VBZ" and subject else form
-    for i in verbs:
+    told, left_out = told_of
+    places = [i for i in range(len(told.words)) if i not in (auxiliary, *left_out)]
+    if rng.random() < (0.5 if form == "VBG" else 0.15):  # the style of headlines
+        places = [i for i in places if told.words[i] not in ARTICLES or (i > noun and rng.random() < 0.5)]
+    return told.keep(places)
+
+
+def clause(tree: Tree) -> tuple[int, int] | None:
+    """Returns the places of subject and auxiliary of "a man is slicing ...", whose phrases open the caption."""
+    subjects, auxiliaries = tree.children(tree.root(), "nsubj"), tree.children(tree.root(), "aux")
+    if tree.tags[tree.root()] != "VBG" or len(subjects) != 1 or len(auxiliaries) != 1:
+        return None
+    noun, auxiliary, phrase = subjects[0], auxiliaries[0], tree.subtree(subjects[0])
+    opens = phrase == set(range(len(phrase))) and noun < auxiliary and tree.tags[noun][0] in "NP"
+    return (noun, auxiliary) if opens and tree.words[auxiliary] in NUMBERS else None
+
+
+def with_other_verbs(tree: Tree, form: str, rng: random.Random) -> Tree | None:
+    """Returns the tree with its main verbs in a form, half of the simple ones replaced; None if one lacks it."""
+    for i in tree.chain(tree.root()):
         simple = not tree.children(i, "prt", "xcomp", "ccomp", "acomp", "attr", "dative")
-        stem = rng.choice(vocabulary("v")) if simple and rng.random() < 0.5 else lemma(words[i])
-        word = inflected(stem, form) or inflected(lemma(words[i]), form)
+        stem = rng.choice(vocabulary("v")) if simple and rng.random() < 0.5 else lemma(tree.words[i])
+        word = inflected(stem, form) or inflected(lemma(tree.words[i]), form)
         if word is None:
             return None
-        words[i], tags[i] = word, form
-    for i, tag in enumerate(tags):
-        simple = deps[i] in ("nsubj", "dobj", "pobj") and not tree.children(i, "prep", "acl", "relcl")
+        tree = replace_word(tree, i, word, form, tree.deps[i])
+    return tree
+
+
+def with_other_subject(tree: Tree, noun: int, form: str, rng: random.Random) -> tuple[Tree, set[int]] | None:
+    """Returns the tree with a subject that goes with a form ("": with none), and which places fall out."""
+    phrase = tree.subtree(noun)
+    if not form:
+        return tree, phrase
+    if form == "VBG":
+        own = any(tree.children(i, "nsubj") for i in tree.children(tree.root(), "conj"))
+        no_clause = own or tree.children(noun, "conj") or tree.tags[noun] == "PRP"
+        return None if no_clause else (under_its_noun(tree, noun), set())
+    if rng.random() < 0.1:
+        word = rng.choice(PRONOUNS[tree.tags[tree.root()]])
+        return replace_word(tree, noun, word, "PRP", tree.deps[noun]), phrase - {noun}
+    if rng.random() < 0.15 and tree.children(noun, "det"):
+        return replace_word(tree, tree.children(noun, "det")[0], rng.choice(POSSESSIVES), "PRP$", "poss"), set()
+    return tree, set()
+
+
+def with_other_nouns(tree: Tree, rng: random.Random) -> Tree:
+    """Returns the tree with three in ten of its simple nouns replaced."""
+    for i, tag in enumerate(tree.tags):
+        simple = tree.deps[i] in ("nsubj", "dobj", "pobj") and not tree.children(i, "prep", "acl", "relcl")
         if tag in ("NN", "NNS") and simple and rng.random() < 0.3:
-            words[i] = inflected(rng.choice(vocabulary("n")), tag) or words[i]
-    places = [i for i in range(len(words)) if i != auxiliary and (subject or i not in phrase)]
-    if form == "VBG" and subject:
-        own = any(tree.children(i, "nsubj") for i in tree.children(verb, "conj"))
-        if own or tree.children(noun, "conj") or tags[noun] == "PRP":
-            return None
-        heads[noun], deps[noun], heads[verb], deps[verb] = noun, "ROOT", noun, "acl"
-    elif subject and rng.random() < 0.1:
-        words[noun], tags[noun] = rng.choice(PRONOUNS[form]), "PRP"
-        places = [i for i in places if i not in phrase or i == noun]
-    elif subject and rng.random() < 0.15 and tree.children(noun, "det"):
-        i = tree.children(noun, "det")[0]
-        words[i], tags[i], deps[i] = rng.choice(POSSESSIVES), "PRP$", "poss"
-    if rng.random() < (0.5 if form == "VBG" else 0.15):  # the style of headlines
-        places = [i for i in places if words[i] not in ("a", "an", "the") or (i > noun and rng.random() < 0.5)]
-    return Tree(words, tags, heads, deps).keep(places)
+            word = inflected(rng.choice(vocabulary("n")), tag) or tree.words[i]
+            tree = replace_word(tree, i, word, tag, tree.deps[i])
+    return tree
+
+
+def replace_word(tree: Tree, place: int, word: str, tag: str, dep: str) -> Tree:
+    """Returns the tree with another word at a place."""
+    words, tags, deps = ([*cells] for cells in (tree.words, tree.tags, tree.deps))
+    words[place], tags[place], deps[place] = word, tag, dep
+    return Tree(words, tags, tree.heads, deps)
 
 
 def phrases(trees: Sequence[Tree]) -> list[Tree]:

@@ -172,8 +172,13 @@ def noun_with_clause(tree: Tree) -> Tree:
     subjects = [i for i in tree.children(top, "nsubj") if i < top and tree.tags[i][:2] == "NN"]
     if tree.tags[top] != "VBG" or len(subjects) != 1 or tree.children(top, "aux") or tree.children(subjects[0], "conj"):
         return tree
-    heads, deps = list(tree.heads), list(tree.deps)
-    heads[subjects[0]], deps[subjects[0]], heads[top], deps[top] = subjects[0], "ROOT", subjects[0], "acl"
+    return under_its_noun(tree, subjects[0])
+
+
+def under_its_noun(tree: Tree, noun: int) -> Tree:
+    """Returns the tree with its verb as a clause of a noun."""
+    heads, deps, top = list(tree.heads), list(tree.deps), tree.root()
+    heads[noun], deps[noun], heads[top], deps[top] = noun, "ROOT", noun, "acl"
     return replace(tree, heads=heads, deps=deps)
 
 

@@ -19,7 +19,6 @@ from video_contrast.reports.annotate.blind_reading import (
     read_votes,
     results,
     write_reading,
-    write_votes,
 )
 
 CAPTIONS = ("a man </script><b>runs</b>", *(f"a man holds {n} balls" for n in range(9)))
@@ -105,15 +104,6 @@ def test_two_readers_become_one_table_without_captions(reading: Path, tmp_path: 
     assert "| more | all | 10 | 79 |" in printed and "reader 1 read 2 pairs again" in printed
 
 
-def test_the_shipped_votes_print_the_table_of_the_docs(capsys: Any, monkeypatch: Any) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
-    assert main(["annotate", "reading-result", str(ROOT / "benchmarks" / "readings" / "frames.tsv")]) == 0
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "msrvtt: released_lm 2 100 70 22 8 48 51 1 28 [" in printed
-    assert "wording: readers 1, 2 gave 88 % equal votes on 887 pairs, Cohen's kappa 0.55" in printed
-    assert "truth: readers 1, 2 gave 91 % equal votes on 887 pairs, Cohen's kappa 0.53" in printed
-
-
 @pytest.mark.parametrize(
     ("lines", "said"),
     [("", "holds no vote"), ("pair\tlook\twording\ttruth\nnobody\t1\tg\tf", "not in this reading"),
@@ -125,11 +115,6 @@ def test_a_broken_file_of_votes_is_refused_with_its_line(reading: Path, tmp_path
     path.write_text(lines.format(next(iter(read_key(reading)))), encoding="utf-8")
     with pytest.raises(VideoContrastError, match=re.escape(said)):
         merge(reading, [path])
-
-
-def test_votes_of_a_merged_file_survive_writing(tmp_path: Path) -> None:
-    rows = read_votes(ROOT / "benchmarks" / "readings" / "frames.tsv")
-    assert read_votes(write_votes(rows, tmp_path / "again.tsv")) == rows
 
 
 @pytest.mark.browser
