@@ -6,7 +6,7 @@ They are a list of mappings: from Python, from `--model A --model B`, or from a 
 import logging
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -69,6 +69,8 @@ def run_requests(
     `options`: what holds for every run that does not say otherwise. `where`: what holds the runs, for messages. Raises
     UsageError: an entry lacks its model or data set, or has an unknown option, or two write to one folder.
     """
+    if not isinstance(runs, Sequence) or not all(isinstance(entry, Mapping) for entry in runs):
+        raise UsageError(f"{where} must be a list of mappings, each with model and dataset, not {runs!r}")
     names = _names([str(entry.get("name") or entry.get("model") or "") for entry in runs])
     requests: list[RunRequest] = []
     for number, (entry, name) in enumerate(zip(runs, names, strict=True), 1):

@@ -67,7 +67,7 @@ def unknown_name(kind: str, name: str, choices: "list[str] | tuple[str, ...]") -
     """
     import difflib
 
-    near = difflib.get_close_matches(name, choices, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(str(name), choices, n=1, cutoff=0.6)
     hint = f": did you mean {near[0]!r}?" if near else "."
     return UsageError(f"unknown {kind} {name!r}{hint} Known: {', '.join(choices) or 'none'}")
 

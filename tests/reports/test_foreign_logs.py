@@ -188,6 +188,8 @@ def test_compare_pairs_logs_of_two_harnesses(tmp_path, capsys):
     assert main(["compare", str(a), str(b), "--points", "2"]) == 0
     printed = capsys.readouterr().out
     assert "as if clips were independent" in printed and "source videos" in printed and "you need" in printed
+    assert main(["compare", "runs/a", "runs/b", "--metric", "score"]) == 2  # no logs
+    assert "neither of these is one" in capsys.readouterr().err
 
 
 def test_holm_corrects_over_all_tasks_of_a_folder(tmp_path):

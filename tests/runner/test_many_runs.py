@@ -161,3 +161,9 @@ def test_names_of_runs_are_folders_in_the_output(place: Path, tmp_path: Path) ->
 def test_python_lists_are_checked_too() -> None:
     with pytest.raises(UsageError, match="run 1 of the runs has no dataset"):
         video_contrast.score_many([{"model": "random"}], output="runs")
+    for wrong in (3, "random", {"model": "random"}, ["random"]):
+        with pytest.raises(UsageError, match=r"the runs must be a list of mappings, .*, not "):
+            video_contrast.score_many(wrong, output="runs")  # type: ignore[arg-type]
+    for wrong in (3, None, ["shapes"]):
+        with pytest.raises(UsageError, match="unknown builder"):
+            video_contrast.load_dataset(wrong)  # type: ignore[arg-type]

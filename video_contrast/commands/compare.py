@@ -5,6 +5,7 @@ from typing import Annotated
 
 from video_contrast.commands.command import command
 from video_contrast.console import AsJson, tell
+from video_contrast.errors import UsageError
 from video_contrast.options import POSITIVE, SHARE, Configs, Seed, names_in
 
 
@@ -34,6 +35,8 @@ def compare(
     if is_foreign(first) or is_foreign(second):
         logs = read_logs(first, metric), read_logs(second, metric)
         rows = compare_logs(*logs, names_in(config), points=points, seed=seed)
+    elif metric is not None:
+        raise UsageError("--metric names a figure of other harnesses' logs, and neither of these is one: leave it out")
     else:
         rows = compare_runs(first, second, names_in(config), points=points, seed=seed)
     text = [*lines(rows), *power_lines([row for row in rows if row["condition"] == CLEAN])]
