@@ -34,7 +34,7 @@ from video_contrast.reports.runs import (
     set_on_disk,
 )
 from video_contrast.reports.why_differ import certificate_side, compare, failed_stage
-from video_contrast.reports.why_differ.stages import GREY_LEVELS, summary_gap
+from video_contrast.reports.why_differ.tolerances import GREY_LEVELS, summary_gap
 from video_contrast.reports.write import Page, records, render_page, settings, warnings
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.recompute import contradictions

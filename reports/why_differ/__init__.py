@@ -2,6 +2,7 @@
 
 sides.py   what is known of each side, read from a run, a log or a certificate; what both have in common
 stages.py     set, frames, pixels, prompt, model, scores, reading, joining, figure, and what follows from what
+tolerances.py by how much numbers of two machines may differ and still be equal
 comparison.py all of it together, as the screen, JSON and the page show it; which share of the difference each explains
 """
 

@@ -23,15 +23,12 @@ from video_contrast.reports.why_differ.sides import (
     common,
     item_pairs,
 )
+from video_contrast.reports.why_differ.tolerances import GREY_LEVELS, PIXELS, summary_gap, tolerance
 from video_contrast.runner.embedding_store import digest
 from video_contrast.storage.run_figures import ACCURACY, ROBUST
 
 State = Literal["equal", "differs", "follows", "unknown"]
 
-# By how much a number may differ and still be equal; what a certificate passes (docs/why_differ.md has the table).
-GREY_LEVELS = 2.0  # of frames: decoders round differently
-PIXELS = 0.03  # of the standard deviation of the pixels: two grey levels, or bfloat16
-SCORES = {"float32": 1e-3, "bfloat16": 8e-2, "float16": 2e-2}  # of the standard deviation of scores or embeddings
 SHOWN = 4  # items or lines that are named
 
 
@@ -47,19 +44,6 @@ class StageResult:
 
     def __str__(self) -> str:
         return f"{self.state:8} {self.stage:8} {self.says}"
-
-
-def tolerance(a: Side, b: Side) -> float:
-    """The largest rounding difference of scores, in standard deviations: that of the coarser dtype."""
-    return max(SCORES.get(str(side.model.get("dtype")), SCORES["float32"]) for side in (a, b))
-
-
-def summary_gap(x: Json, y: Json) -> float:
-    """The largest difference of two summaries of arrays; infinite where their shapes differ."""
-    if x["shape"] != y["shape"]:
-        return float("inf")
-    largest = np.abs(np.subtract(x["sample"], y["sample"])).max(initial=0.0)
-    return max(float(largest), float(abs(x["mean"] - y["mean"])))
 
 
 def fitted_line(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
