@@ -1,7 +1,8 @@
 """Asking a chat model behind an OpenAI-compatible endpoint: retried, bounded, and every answer kept.
 
 Answers lie in a JSONL file keyed by everything that was asked, so an interrupted run goes on where it stopped and a
-repeated run asks nothing. `huggingface_hub.InferenceClient` speaks to vLLM, TGI, Inference Providers and others.
+repeated run asks nothing. `huggingface_hub.InferenceClient` speaks to vLLM, TGI, Inference Providers and others, and
+comes with the Hub; openai's client, another dependency, repeats requests that a busy server refused unseen by `Pace`.
 A `Pace` decides how many requests are in flight; a `ChatPool` asks several endpoints of one model at once.
 """
 

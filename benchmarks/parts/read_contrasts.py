@@ -59,7 +59,7 @@ def shown(rows: Sequence[Row]) -> str:
 def made(kind: str, captions: Sequence[str]) -> dict[str, set[str]]:
     """What is made of each caption; of verbs and things, what is probable enough for "balanced"."""
     if kind in TARGETS:
-        found = propose([(caption, [caption]) for caption in captions], load_counts(), kind=TARGETS[kind]).proposals
+        found = propose([(caption, [caption]) for caption in captions], load_counts(), target=TARGETS[kind]).proposals
         return {caption: {edit.text for edit in edits} for caption, edits in found.items()}
     if kind == "gender":
         drawn = {caption: gender.contrasts([caption] * len(DRAWS), DRAWS, extended=True)[0] for caption in captions}

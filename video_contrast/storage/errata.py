@@ -22,7 +22,14 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, read_json, write_text
 from video_contrast.storage.plain_table import as_text
 from video_contrast.storage.table_columns import TableRow
-from video_contrast.storage.table_file import DELIMITERS, ENCODING, only_table, questions_of, read_table_file
+from video_contrast.storage.table_file import (
+    ENCODING,
+    DelimitedText,
+    delimited_text,
+    only_table,
+    questions_of,
+    read_table_file,
+)
 
 CORRECTED = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")  # suffixes of files that can be corrected
 _LETTER = re.compile(r"\s*\(?[A-Za-z][).:]\s*(?=\S)")
@@ -113,8 +120,9 @@ def corrected(errata: Errata, path: Path) -> bytes:
     if value is not None:
         result = _json(value, text, changes)
     elif path.suffix.lower() in (".csv", ".tsv"):
-        delimiter = "\t" if path.suffix.lower() == ".tsv" and not errata.delimiter else errata.delimiter
-        result = "".join(_delimited(text, delimiter, changes))
+        given = errata.delimiter or ("\t" if path.suffix.lower() == ".tsv" else None)
+        opener = partial(io.BytesIO, content[len(mark) :])
+        result = "".join(_delimited(delimited_text(path, opener, encoding=errata.encoding, delimiter=given), changes))
     else:
         result = "".join(_lines(text, changes))
     return mark + result.encode(encoding)
@@ -200,29 +208,21 @@ def _json(value: Json, text: str, changes: Cells) -> str:
     return json.dumps(result, ensure_ascii=text.isascii(), indent=match.group(1)) + end
 
 
-def _delimited(text: str, delimiter: str | None, changes: Cells) -> Iterator[str]:
+def _delimited(text: DelimitedText, changes: Cells) -> Iterator[str]:
     """The records of a delimited file; only those that change are written anew."""
-    delimiter = delimiter or max(DELIMITERS, key=text.partition("\n")[0].count)
-    quoted = delimiter != "\t" or '\t"' in text  # as `read_table_file` reads it
-    lines = list(io.StringIO(text, newline="" if quoted else "\n"))
-    reader = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE)
-    names: list[str] | None = None
-    first = 0
-    for cells in reader:
-        record, first = "".join(lines[first : reader.line_num]), reader.line_num
-        correct = changes.get(reader.line_num, _same) if names is not None and cells else _same
-        if names is None and cells:
-            names = [cell.strip() for cell in cells]
-        if correct is None:
-            continue
-        if correct is _same or names is None:
+    names: list[str] = []
+    for line, cells, record in text.records:
+        correct = changes.get(line, _same)  # of no line that is blank or the header
+        names = names or [cell.strip() for cell in cells]
+        if correct is _same:
             yield record
+        if correct is _same or correct is None:
             continue
         end = record[len(record.rstrip("\r\n")) :]
         new = list(correct(dict(zip(names, cells, strict=True))).values())
-        if not quoted:
-            yield delimiter.join(map(str, new)) + end
+        if not text.quotes:
+            yield text.delimiter.join(map(str, new)) + end
             continue
         sink = io.StringIO()
-        csv.writer(sink, delimiter=delimiter, lineterminator=end).writerow(new)
+        csv.writer(sink, delimiter=text.delimiter, lineterminator=end).writerow(new)
         yield sink.getvalue()

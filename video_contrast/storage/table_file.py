@@ -1,4 +1,8 @@
-"""Reading a table from a file: JSON, JSON lines, CSV, TSV, parquet, xlsx, or one of these in a zip."""
+"""Reading a table from a file: JSON, JSON lines, CSV, TSV, parquet, xlsx, or one of these in a zip.
+
+CSV is not read by pandas: it fills short rows with NaN, takes the first column of longer ones for an index and renames
+a column that is named twice, all in silence, and says neither in which line a bad byte is nor on which one a row stood.
+"""
 
 import codecs
 import csv
@@ -10,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, Literal
+from typing import BinaryIO, Literal, NamedTuple
 
 from video_contrast.addresses import Address, explained, is_remote, open_binary
 from video_contrast.errors import UsageError, VideoContrastError
@@ -49,6 +53,14 @@ class TableFile:
         return rows
 
 
+class DelimitedText(NamedTuple):
+    """A text file whose fields are parted by a delimiter."""
+
+    delimiter: str
+    quotes: bool  # whether quotation marks enclose fields; else they are text
+    records: Iterator[tuple[int, list[str], str]]  # read once: last line, cells (none of a blank line), text with end
+
+
 def read_table_file(
     path: str | Path, *, encoding: str = ENCODING, delimiter: str | None = None, marks: bool = True
 ) -> TableFile:
@@ -78,8 +90,10 @@ def read_table_file(
     elif suffix in (".jsonl", ".ndjson"):
         table = TableFile(source, _line_rows(source, _lines(source, opener, encoding, "\n")), "line")
     else:
-        delimiter = "\t" if suffix == ".tsv" and not delimiter else delimiter
-        table = _delimited_table(source, opener, encoding=encoding, delimiter=delimiter, marks=marks)
+        given = delimiter or ("\t" if suffix == ".tsv" else None)
+        text = delimited_text(source, opener, encoding=encoding, delimiter=given, marks=marks)
+        guess = [f"delimiter: {DELIMITERS[text.delimiter]}"] if given is None and text.delimiter != "," else []
+        table = TableFile(source, _delimited_rows(source, text), "line", guess)
     table.notes[:0] = notes
     return table
 
@@ -164,16 +178,16 @@ def _workbook_rows(path: Address, content: bytes) -> Numbered:
         yield number, {name: cells[place] for name, place in zip(names, places, strict=True)}
 
 
-def _delimited_table(path: Address, opener: Opener, *, encoding: str, delimiter: str | None, marks: bool) -> TableFile:
-    """The table in a text file whose fields are parted by a delimiter, which is told from the header where None."""
-    notes = []
+def delimited_text(
+    path: Address, opener: Opener, *, encoding: str, delimiter: str | None, marks: bool = True
+) -> DelimitedText:
+    """A text file whose fields are parted by a delimiter; arguments as of `read_table_file`."""
     if delimiter is None:
         delimiter = max(DELIMITERS, key=next(_lines(path, opener, encoding, "\n"), "").count)
-        notes = [f"delimiter: {DELIMITERS[delimiter]}"] if delimiter != "," else []
     # Captions of tab-separated files hold quotation marks of their own.
     quotes = delimiter != "\t" or (marks and any('\t"' in line for line in _lines(path, opener, encoding, "\n")))
     lines = _lines(path, opener, encoding, "" if quotes else "\n")
-    return TableFile(path, _delimited_rows(path, lines, delimiter, quotes), "line", notes)
+    return DelimitedText(delimiter, quotes, _records(path, lines, delimiter, quotes))
 
 
 def _lines(path: Address, opener: Opener, encoding: str, newline: str) -> Iterator[str]:
@@ -291,29 +305,40 @@ def _is_table(value: Json) -> bool:
     return isinstance(value, Sequence) and bool(value) and all(isinstance(row, Mapping) for row in value)
 
 
-def _delimited_rows(path: Address, lines: Iterable[str], delimiter: str, quotes: bool) -> Numbered:
-    """The rows below the header, by the last line of each."""
+def _records(path: Address, lines: Iterable[str], delimiter: str, quotes: bool) -> Iterator[tuple[int, list[str], str]]:
+    of_record: list[str] = []
+
+    def read() -> Iterator[str]:
+        for line in lines:
+            of_record.append(line)
+            yield line if quotes else line.removesuffix("\n").rstrip("\r")  # it ends nowhere else
+
     # strict: a mark that is never closed would swallow the rows after it in silence
-    # without marks a line is a line, whatever else would end one
-    lines = lines if quotes else (line.removesuffix("\n").rstrip("\r") for line in lines)
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
-    reader = csv.reader(lines, delimiter=delimiter, strict=True, quoting=quoting)
-    names, first = None, 1
+    reader = csv.reader(read(), delimiter=delimiter, strict=True, quoting=quoting)
     try:
         for cells in reader:
-            if names is None and cells:
-                names = _header(path, cells)
-            elif cells and names is not None:
-                if len(cells) != len(names):
-                    what = f"{len(cells)} fields, but the header names {len(names)}"
-                    separator = f"fields are parted by a {DELIMITERS.get(delimiter, repr(delimiter))}"
-                    raise VideoContrastError(f"{path}: line {reader.line_num}: {what} ({separator})")
-                yield reader.line_num, dict(zip(names, cells, strict=True))
-            first = reader.line_num + 1
+            yield reader.line_num, cells, "".join(of_record)
+            of_record.clear()
     except csv.Error as error:
+        first = reader.line_num - len(of_record) + 1
         raise VideoContrastError(
             f"{path}: line {first}: a quotation mark that is not closed, or text after one ({error})"
         ) from error
+
+
+def _delimited_rows(path: Address, text: DelimitedText) -> Numbered:
+    """The rows below the header, by the last line of each."""
+    names = None
+    for line, cells, _ in text.records:
+        if names is None and cells:
+            names = _header(path, cells)
+        elif cells and names is not None:
+            if len(cells) != len(names):
+                what = f"{len(cells)} fields, but the header names {len(names)}"
+                separator = f"fields are parted by a {DELIMITERS.get(text.delimiter, repr(text.delimiter))}"
+                raise VideoContrastError(f"{path}: line {line}: {what} ({separator})")
+            yield line, dict(zip(names, cells, strict=True))
     if names is None:
         _header(path, [])
 
