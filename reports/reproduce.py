@@ -33,6 +33,7 @@ from video_contrast.storage.run_figures import (
     Gamma,
     RunNumbers,
 )
+from video_contrast.storage.run_file_fields import Numbers
 
 BuildPlan = tuple[list[str], dict[str, str | Path]]  # configs that can be built of a folder, the builder's options
 
@@ -116,7 +117,7 @@ def released_rcad(run: str | Path, rows: Sequence[MultipleChoiceRow], config: st
     column = {text: number for number, text in enumerate(captions)}
     columns, labels = [[column[text] for text in row["candidates"]] for row in rows], [row["label"] for row in rows]
     scale = logit_scale(folder.model)
-    numbers: dict[str, Any] = rcad(  # None where an interval is undefined, which these are not
+    numbers: Numbers = rcad(  # None where an interval is undefined, which these are not
         clips @ texts.T, labels, columns=columns, normalise="videos", scale=scale, ties="released"
     )
     figures: dict[str, float] = {key: 100 * float(numbers[key]) for key in ("R@1", "R@2", "R@3") if key in numbers}
@@ -231,7 +232,7 @@ def reproduce(
     folder: Annotated[str | Path | None, "folder of the annotations; default: looked for beside the videos"] = None,
     video_root: Annotated[str | Path | None, "where the videos lie"] = None,
     parts: Sequence[str] | None = None,
-    splits: dict[str, str] | None = None,
+    split: Annotated[str | None, "another split than the paper's, for all configs"] = None,
     conditions: Annotated[str | None, "conditions; default: the paper's"] = None,
     log: Say = print,
     **options: Any,  # each of its own type
@@ -244,7 +245,7 @@ def reproduce(
 
     `name`: of `NAMES`. `model, options`: as for `score`. `dataset`: configs that it lacks are left out and named.
     `output`: a folder for the runs (`default_output` where None); a finished part is not scored again. `parts`: all but
-    "videoqa" where None, which costs three times the rest. `splits`: part -> another split than the paper's.
+    "videoqa" where None, which costs three times the rest.
     """
     paper, needed = published(name), NEEDED_RUNS[name]
     asked_parts = _asked_parts(name, parts)
@@ -256,22 +257,22 @@ def reproduce(
     others = [part for part in needed.parts if part.on_request and part not in asked_parts]
     ours["left_out"] = {part.name: f"give --part {part.name} ({part.on_request})" for part in others}
     for part, config in _tables_of(asked_parts, dataset):
-        split = (splits or {}).get(part.name) or _OTHER_SPLITS.get(_builder(dataset), part.split)
+        its_split = split or _OTHER_SPLITS.get(_builder(dataset), part.split)
         run = base / (config if part.rows != [ONE_K_A] else f"{config}-1k_a")
         try:
             result = score(
-                model, dataset, config, split=split, output=run, video_root=video_root,
+                model, dataset, config, split=its_split, output=run, video_root=video_root,
                 conditions=conditions or needed.conditions, **options,
             )  # fmt: skip
         except UsageError as error:
             if not re.search("(config|split) of", str(error)):
                 raise
-            ours["left_out"][_label(part, config)] = f"{dataset} does not have it in the split {split!r}"
+            ours["left_out"][_label(part, config)] = f"{dataset} does not have it in the split {its_split!r}"
             continue
         ours["left_out"] |= dict(result.record.get("skipped", {}))
-        _take(ours, name, part, config, result=result, dataset=dataset, split=split)
+        _take(ours, name, part, config, result=result, dataset=dataset, split=its_split)
         if name == part.name == "rcad":
-            _take_released(ours, run, config, dataset=dataset, split=split)
+            _take_released(ours, run, config, dataset=dataset, split=its_split)
     if not ours["ours"]:
         raise VideoContrastError(
             f"{dataset} has none of the configs of {name} ({'; '.join(ours['left_out'].values())}); "

@@ -48,12 +48,12 @@ def correct_for_family(rows: Sequence[FigureRow]) -> None:
         row["p_holm"] = float(p)
 
 
-def fallen(rows: Sequence[Mapping[str, Any]], tolerance: float) -> list[Mapping[str, Any]]:
+def fallen(rows: Sequence[FigureRow], tolerance: float) -> list[FigureRow]:
     """The figures that fell by more than the tolerance: an estimate, whatever its test says."""
     return [row for row in rows if row["difference"] < -tolerance - ROUNDING]
 
 
-def check_fallen(rows: Sequence[Mapping[str, Any]], tolerance: float) -> None:
+def check_fallen(rows: Sequence[FigureRow], tolerance: float) -> None:
     """Raises FallenFigures (exit code 3): some fell by more than the tolerance; each is named."""
     if fallen_rows := fallen(rows, tolerance):
         names = []

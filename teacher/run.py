@@ -21,7 +21,7 @@ from transformers import EarlyStoppingCallback, TrainerCallback, TrainingArgumen
 from transformers.trainer_callback import PrinterCallback, TrainerControl, TrainerState
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import AnyPath, resolve_under, write_json
+from video_contrast.files import AnyPath, JsonObject, resolve_under, write_json
 from video_contrast.launcher import noticing_an_end
 from video_contrast.options import OptionValues, with_options
 from video_contrast.runner.kinds.loading import Tokens
@@ -116,29 +116,26 @@ def teach(
         checkpoint = load_checkpoint(model)
         net = checkpoint.net
         frames = frames_of(net, request.frames)
-        identity: dict[str, Any] = {
-            "settings": request.record(),
-            "identity": {
-                "checkpoint": checkpoint.revision, "frames": frames, "encoder": content(request.teacher),
-                "group": request.group, "generator_model": content(recipe.model), "generator_options": recipe.options,
-                **{key: value for key, value in recipe.record().items() if key not in ("model", "options", "seed")},
-                "training data": _digest(rows.train), "validation data": _digest(rows.validation),
-            },
-            "processes": here.count,
+        identity: JsonObject = {
+            "checkpoint": checkpoint.revision, "frames": frames, "encoder": content(request.teacher),
+            "group": request.group, "generator_model": content(recipe.model), "generator_options": recipe.options,
+            **{key: value for key, value in recipe.record().items() if key not in ("model", "options", "seed")},
+            "training data": _digest(rows.train), "validation data": _digest(rows.validation),
         }  # fmt: skip
+        depends_on = {"settings": request.record(), "identity": identity, "processes": here.count}
         lora = None
         if request.lora_rank:
             torch.manual_seed(int.from_bytes(digest("teach adapters", request.seed)[:4], "little"))
             lora = adapted(net, str(model), request, request.freeze)
-        here.from_first(lambda: same_run(output, identity))  # before anything that takes long
+        here.from_first(lambda: same_run(output, depends_on))  # before anything that takes long
         here.from_first(lambda: drop_broken(output))
         show = progress and here.first
         with noticing_an_end(), enough_memory(NO_ROOM):
             say = print if show else None
             material = prepare(here, checkpoint, rows, request=request, recipe=recipe, frames=frames, say=say)
             stores = (material.train.store, material.validation.store)
-            identity["identity"]["videos"] = digest(*(store.key for store in stores)).hex()[:12]
-            here.from_first(lambda: same_run(output, identity))  # again: only now it is known what the videos hold
+            identity["videos"] = digest(*(store.key for store in stores)).hex()[:12]
+            here.from_first(lambda: same_run(output, depends_on))  # again: only now it is known what the videos hold
             steps, before, after = train(
                 net, material, options=request, output=output, report_to=request.report_to,
                 stop_after=stop_after, progress=show,
@@ -217,7 +214,7 @@ def train(
     report_to: str = "none",
     stop_after: int | None = None,
     progress: bool = True,
-) -> tuple[dict[str, Any], Measured, Measured]:
+) -> tuple[TeachResult, Measured, Measured]:
     """Fine-tunes a dual encoder or X-CLIP in place, which gets the weights of its best validation: accuracy, then loss.
 
     Returns how it went, and what the model does on the validation clips before and after. `output`: the run's folder:

@@ -29,7 +29,6 @@ def reproduce(
     model: Annotated[str | None, "as for score; without it only the published tables are printed"] = None,
     output: Annotated[Path | None, "folder of the runs; default: runs/reproduce-PAPER-MODEL"] = None,
     part: Annotated[list[str] | None, "only this part (retrieval, choices, videoqa ...); repeat for several"] = None,
-    split: Annotated[str | None, "another split than the paper's, for all configs"] = None,
     options: Annotated[GivenOptions | None, Flag(python_only=True)] = None,
 ) -> None:
     """Score what a paper's tables need; print our figures beside the published ones."""
@@ -41,8 +40,7 @@ def reproduce(
         print("\n".join(runner.lines("", runner.unscored(tables))))
         return
     folder = output or runner.default_output(paper, model)
-    splits = {part.name: split for part in runner.NEEDED_RUNS[paper].parts} if split else None
-    text, table = runner.reproduce(paper, model, output=folder, parts=part, splits=splits, log=say, **(options or {}))
+    text, table = runner.reproduce(paper, model, output=folder, parts=part, log=say, **(options or {}))
     print("\n".join(text))
     write_json(folder / "reproduce.json", table)
     say(f"runs and reproduce.json in {folder}")

@@ -18,7 +18,7 @@ Numbers = dict[str, Any]  # which of them are None, and which are whole numbers,
 Gammas = dict[str, float | None]  # gamma_absolute, gamma_relative, gamma_corrected; of means also *_sd, n, n_undefined
 # score -> {"clean": float, "at_chance": bool, "conditions": name -> Gammas, group -> Gammas}; groups have names of
 # their own ("visual:Noise"), so a type by key is not possible
-Robustness = dict[str, dict[str, Any]]  # as described above
+Robustness = dict[str, Numbers]  # as described above
 
 
 class ScoreRow(TypedDict):
