@@ -46,7 +46,7 @@ class TextSpec(Perturbation):
     """
 
     origin: Origin  # "synthetic" is the paper's third type
-    requirements: tuple[str, ...]  # e.g. ("parse",), ("wordnet",), ("model:gpt2",), ("named:gpt2",) if it is named
+    requirements: tuple[str, ...]  # e.g. ("parse",), ("model:gpt2",), ("named:gpt2",) if it is named
     batched: bool
 
 

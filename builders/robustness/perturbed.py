@@ -359,8 +359,6 @@ def _checks(name: str, before: Sequence[str], after: Sequence[str], options: Per
     checks: Facts = {"made by": made_by}
     if "parse" in spec.requirements and made_by.startswith("rules"):
         checks["parser"] = PARSER
-    if "wordnet" in spec.requirements:
-        checks["data"] = "WordNet as NLTK has it"
     try:
         measures = caption_shift(after, before, meteor=options.meteor, language_model=options.language_model)
     except ValueError as error:  # WordNet or the model is missing; the message says how to get it

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from video_contrast.errors import UsageError
-from video_contrast.perturbations.english import wordnet
 from video_contrast.perturbations.registry import Origin, Rule, TextSpec, text_perturbation
 from video_contrast.pretrained import MissingCheckpoint, device_of, download_command, load, placed
 from video_contrast.untyped import Tokenizer, TorchModel
@@ -148,8 +147,6 @@ def how_to_get(spec: TextSpec) -> str:
     parts = []
     if "parse" in spec.requirements and find_spec("spacy") is None:
         parts.append('a parser of English: pip install "video-contrast[english]"')
-    if "wordnet" in spec.requirements:
-        parts.append(f"WordNet data: {wordnet.COMMAND}")
     checkpoints = [need.removeprefix("model:") for need in spec.requirements if need.startswith("model:")]
     if checkpoints:
         kind = "checkpoint" if len(checkpoints) == 1 else "checkpoints"

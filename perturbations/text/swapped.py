@@ -244,9 +244,7 @@ _MOSTLY = 0.6  # share of a word's uses that its commonest sense must have
 _FEWEST_USES = 2  # of a word in the sense, in a corpus of running text: "lag" is no word for "run" today
 
 
-@text_perturbation(
-    "swap_syn_wordnet", category="SwapText", origin="synthetic", version="7", requirements=("parse", "wordnet")
-)
+@text_perturbation("swap_syn_wordnet", category="SwapText", origin="synthetic", version="7", requirements=("parse",))
 def swap_syn_wordnet(sentence: Sentence, rng: Generator, *, profile: str = "paper") -> str:
     """A tenth of the words become a WordNet synonym of their sense and part of speech."""
     words = sentence.words
@@ -285,7 +283,7 @@ def _stands_alone(sentence: Sentence, place: int) -> bool:
 
 def _register(tag: str, summary: str) -> None:
     def rule(sentence: Sentence, rng: Generator, *, profile: str = "paper") -> str:
-        words = wordnet.load().several_parts(_PARTS[tag])
+        words = wordnet.several_parts(_PARTS[tag])
         places = [place for place, word in enumerate(sentence.words) if word.tag == tag and word.text[0].isalpha()]
         changes = {}
         for n in sample(len(places), _MULTI, rng) if places else ():
@@ -296,8 +294,7 @@ def _register(tag: str, summary: str) -> None:
         return _with_lemmas(sentence, changes, profile)
 
     rule.__doc__, name = summary, f"multi_pos_swap_{tag}"
-    needs = ("parse", "wordnet")
-    text_perturbation(name, category="SwapText", origin="machine", version="3", requirements=needs)(rule)
+    text_perturbation(name, category="SwapText", origin="machine", version="3", requirements=("parse",))(rule)
 
 
 _register("NN", "Up to two singular nouns become random nouns that are other parts of speech as well.")
@@ -314,8 +311,7 @@ def synonyms(word: Word, any_sense: bool = False) -> tuple[str, ...]:
     part = _PARTS.get(word.tag[:2])
     if part is None or (has_class(word.lemma, "auxiliary") and not any_sense):
         return ()
-    net = wordnet.load()
-    senses = net.senses(word.lemma, part)
+    senses = wordnet.senses(word.lemma, part)
     if any_sense:
         names = [name for sense in senses for name in sense.words if name.isalpha()]
         return tuple(dict.fromkeys(name for name in names if name.lower() != word.lemma))
@@ -324,13 +320,13 @@ def synonyms(word: Word, any_sense: bool = False) -> tuple[str, ...]:
     synonyms_in_captions = caption_senses().get((word.lemma, part))
     if synonyms_in_captions is not None:
         return synonyms_in_captions
-    first, uses = senses[0], [net.uses(word.lemma, part, sense) for sense in senses]
+    first, uses = senses[0], [sense.uses[word.lemma] for sense in senses]
     if uses[0] < _MOSTLY * sum(uses):
         return ()
     return tuple(
         name for name in first.words
         if name != word.lemma and name.isalpha() and name.islower()
-        and net.uses(name, part, first) >= _FEWEST_USES and first in net.senses(name, part)[:1]
+        and first.uses[name] >= _FEWEST_USES and first in wordnet.senses(name, part)[:1]
     )  # fmt: skip
 
 

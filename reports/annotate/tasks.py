@@ -343,7 +343,7 @@ def written_rows(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence
 
 
 def _means_the_same(old: str, new: str) -> bool:
-    """Another form of the same verb, or a synonym by a first sense of WordNet where NLTK has it."""
+    """Another form of the same verb, or a synonym by one of the first two senses of WordNet."""
     from video_contrast.perturbations.english import wordnet
     from video_contrast.perturbations.english.forms import lemma
 
@@ -353,8 +353,4 @@ def _means_the_same(old: str, new: str) -> bool:
         return True
     if len(first) > 1 or len(second) > 1:
         return False
-    try:
-        senses = wordnet.load().senses(old_lemma.lower(), "v")[:2]
-    except VideoContrastError:  # WordNet is not there: then only forms of the same verb are found
-        return False
-    return any(new_lemma in sense.words for sense in senses)
+    return any(new_lemma in sense.words for sense in wordnet.senses(old_lemma.lower(), "v")[:2])

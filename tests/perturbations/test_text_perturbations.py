@@ -2,7 +2,6 @@
 
 import json
 import re
-import zipfile
 from importlib.resources import files
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from video_contrast.perturbations.registry import TEXT
 from video_contrast.perturbations.text import PROFILES, how_to_get, names, perturb_captions, shift
 from video_contrast.perturbations.text.words import lines
 
-FREE = [name for name in names() if not TEXT[name].batched and "wordnet" not in TEXT[name].requirements]
+FREE = [name for name in names() if not TEXT[name].batched]
 
 
 CAPTIONS = [
@@ -202,7 +201,6 @@ def test_shift_counts_unchanged_captions():
 def test_each_of_the_35_says_what_it_needs_and_one_command_that_gets_it():
     said = {name: how_to_get(TEXT[name]) for name in names()}
     assert {name for name, text in said.items() if text == "nothing"} == set(FREE)
-    assert said["swap_syn_wordnet"] == "WordNet data: python -m nltk.downloader wordnet"
     assert "hf download google-bert/bert-base-uncased" in said["mlm_suggestion"]
     assert "hf download facebook/wmt19-en-de && hf download facebook/wmt19-de-en" in said["back_trans"]
     named = "rules; a checkpoint can be named: pip install sentencepiece && hf download prithivida/active_to_passive_"
@@ -230,30 +228,7 @@ def test_unknown_name_profile_and_lengths_are_usage_errors():
         perturb_captions(["a", None], "ocr", ids=["x", "y"])
 
 
-@pytest.mark.parametrize("name", ["swap_syn_wordnet", "multi_pos_swap_NN", "multi_pos_swap_JJ"])
-def test_without_wordnet_the_error_names_the_command(name, monkeypatch, tmp_path):
-    import nltk.data
-
-    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
-    with pytest.raises(VideoContrastError, match=r"python -m nltk\.downloader wordnet"):
-        one(name, "a big dog runs")
-
-
-def test_unpacked_wordnet_is_read_without_the_archive_that_lies_beside_it(nltk_data, monkeypatch, tmp_path):
-    import nltk.data
-
-    folder = tmp_path / "corpora"
-    with zipfile.ZipFile(nltk_data / "corpora" / "wordnet.zip") as archive:
-        archive.extractall(folder)
-    (folder / "wordnet.zip").write_bytes(b"a download that was broken off")
-    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
-    assert one("swap_syn_wordnet", "a small child sprints") != "a small child sprints"
-
-
-def test_wordnet_swaps_keep_the_form_in_paper_and_not_in_released(nltk_data, monkeypatch):
-    import nltk.data
-
-    monkeypatch.setattr(nltk.data, "path", [str(nltk_data)])
+def test_wordnet_swaps_keep_the_form_in_paper_and_not_in_released():
     caption = "a small child sprints"
     drawn = {one("swap_syn_wordnet", caption, seed=seed) for seed in range(30)}
     assert caption not in drawn
@@ -290,10 +265,7 @@ def test_a_rules_output_is_the_stored_one_of_its_version(name):
     assert {"version": TEXT[name].version, **done} == stored["outputs"][name]
 
 
-def test_paper_synonyms_are_of_the_sense_that_fits_and_released_ones_of_any(nltk_data, monkeypatch):
-    import nltk.data
-
-    monkeypatch.setattr(nltk.data, "path", [str(nltk_data)])
+def test_paper_synonyms_are_of_the_sense_that_fits_and_released_ones_of_any():
     caption = "a car"
     paper = {one("swap_syn_wordnet", caption, seed=seed) for seed in range(60)}
     released = {one("swap_syn_wordnet", caption, seed=seed, profile="released") for seed in range(200)}
@@ -319,10 +291,7 @@ def test_the_article_fits_the_word_with_another_first_part():
         assert not re.search(r"\ba [aeio]\w", after.replace("a one", "")) and not re.search(r"\ban [^aeiouh ]", after)
 
 
-def test_synonyms_are_of_the_commonest_sense_and_of_single_words(nltk_data, monkeypatch):
-    import nltk.data
-
-    monkeypatch.setattr(nltk.data, "path", [str(nltk_data)])
+def test_synonyms_are_of_the_commonest_sense_and_of_single_words():
     drawn = {one("swap_syn_wordnet", "a man in a suit talks to a woman", seed=seed) for seed in range(200)}
     assert not any("courtship" in text or "wooing" in text for text in drawn)
     for caption, word in (

@@ -216,19 +216,13 @@ def test_names_and_verbs_keep_their_gendered_word(caption):
     assert one("gender_swap", caption).replace("she ", "he ") == caption
 
 
-def test_no_word_is_drawn_that_no_caption_should_hold(nltk_data, monkeypatch):
-    import nltk.data
-
-    monkeypatch.setattr(nltk.data, "path", [str(nltk_data)])
+def test_no_word_is_drawn_that_no_caption_should_hold():
     captions = ["a man in a red shirt opens a big door"] * 400
     for name in ("multi_pos_swap_NN", "multi_pos_swap_JJ", "typos"):
         drawn = {word for text in perturb_captions(captions, name, ids=range(400)) for word in text.split()}
         assert not drawn & UNFIT, name
 
 
-def test_a_verb_without_an_object_gets_no_synonym_that_needs_one(nltk_data, monkeypatch):
-    import nltk.data
-
-    monkeypatch.setattr(nltk.data, "path", [str(nltk_data)])
+def test_a_verb_without_an_object_gets_no_synonym_that_needs_one():
     drawn = {one("swap_syn_wordnet", "let it set for an hour", seed=seed) for seed in range(30)}
     assert not any(re.search(r"\b(put|place)\b", text) for text in drawn)

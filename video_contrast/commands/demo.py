@@ -31,7 +31,7 @@ LABELS = {
     "antonym_mc": "against antonym",
     "counterfactual_mc": "6 candidates, other actions",
 }
-# The visual and textual halves of the paper's pairs that need neither a download nor WordNet data.
+# The visual and textual halves of the paper's pairs that need no download.
 VISUAL = [
     f"visual:{name}@3" for name in ("box_jumble", "defocus_blur", "jpeg", "jumble", "shot_noise", "static_rotate")
 ]
