@@ -107,7 +107,10 @@ def _batched(
 
 
 # The order is that of the registry: the categories of the paper.
-MODULES = ("added", "bias", "characters", "negation", "style_transfer", "passive", "tense", "swapped", "dropped")
+MODULES = (
+    "added", "bias", "characters", "prefix", "negation", "style_transfer", "passive", "tense", "word_vectors",
+    "masked_words", "wordnet_swaps", "back_translation", "dropped",
+)  # fmt: skip
 for _module in MODULES:
     import_module(f"{__name__}.{_module}")
 

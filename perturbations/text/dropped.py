@@ -64,12 +64,7 @@ _register_ends("drop_first_and_last", "The first and the last word become [UNK].
 def shuffle_order(caption: str, rng: Generator, *, profile: str = "paper") -> str:
     """The words stand in a random order: another one than before if there is another (`released`: any)."""
     words = caption.split()
-    new_order = _shuffled(words, rng)
-    if profile != "released" and len(set(words)) > 1:
-        while new_order == words:
-            new_order = _shuffled(words, rng)
-    return " ".join(new_order)
-
-
-def _shuffled(words: list[str], rng: Generator) -> list[str]:
-    return [words[n] for n in rng.random(len(words)).argsort().tolist()]
+    while True:
+        new_order = [words[n] for n in rng.random(len(words)).argsort().tolist()]
+        if new_order != words or profile == "released" or len(set(words)) == 1:
+            return " ".join(new_order)

@@ -14,11 +14,6 @@ from video_contrast.untyped import Tensor, Tokenizer, TorchModel
 SAMPLES = 5
 TOP_K, TOP_P = 50, 0.95
 _LONGEST = 64  # tokens of a rewriting, at most
-_PROMPTS = {
-    "casual_to_formal": "transfer Casual to Formal: ",
-    "formal_to_casual": "transfer Formal to Casual: ",
-    "active_to_passive": "transfer Active to Passive: ",
-}
 
 
 def _register(name: str, summary: str) -> None:
@@ -38,7 +33,9 @@ def transfer(name: str, captions: list[str], rngs: list[Generator], models: Give
     style, adequacy = checkpoints.available(name, models)
     tokenizer, model = checkpoints.pretrained("AutoModelForSeq2SeqLM", style, name)
     judge = checkpoints.pretrained("AutoModelForSequenceClassification", adequacy, name)
-    rewritten = sample_rewritings([_PROMPTS[name] + caption for caption in captions], rngs, tokenizer, model)
+    old, _, new = name.title().partition("_To_")
+    prompts = [f"transfer {old} to {new}: {caption}" for caption in captions]
+    rewritten = sample_rewritings(prompts, rngs, tokenizer, model)
     return choose(captions, rewritten, *judge)
 
 

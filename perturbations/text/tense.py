@@ -36,8 +36,7 @@ def _past_of_orders(sentence: Sentence) -> dict[int, str]:
     changes = {n: _past_form(sentence, n) for n in clauses if sentence.words[n].tag != "VBD"}
     for verb in sentence.orders:
         do = next((n for n in sentence.auxiliaries(verb) if sentence.words[n].text == "do"), None)
-        place, form = (verb, inflect(sentence.words[verb].text, "VBD")) if do is None else (do, "did")
-        changes[place] = form
+        changes |= {verb: inflect(sentence.words[verb].text, "VBD")} if do is None else {do: "did"}
     return changes
 
 

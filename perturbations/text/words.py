@@ -2,9 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
-from itertools import chain
 
 from numpy.random import Generator
 
@@ -13,7 +12,6 @@ from video_contrast.perturbations.english import Sentence, Word, lexicon
 from video_contrast.perturbations.english.forms import fix_article, is_noun, like_case, verb_tags
 from video_contrast.perturbations.english.lexicon import words_of
 
-Draw = Callable[[], float]
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 MOST = 10  # words that one rule changes in a caption, at most
 
@@ -61,11 +59,6 @@ def how_many(share: float, tokens: int) -> int:
 def pick(items: Sequence[str], rng: Generator) -> str:
     """One of `items`, all equally likely. (A plain draw in [0, 1) costs a fifth of `rng.integers`.)"""
     return items[int(rng.random() * len(items))]
-
-
-def draws(rng: Generator) -> Draw:
-    """A source of uniform numbers in [0, 1) that asks `rng` for 16 at a time: a fifth of the cost of single ones."""
-    return chain.from_iterable(iter(lambda: rng.random(16).tolist(), None)).__next__
 
 
 def sample(count: int, size: int, rng: Generator) -> list[int]:

@@ -239,7 +239,7 @@ def test_vector_neighbours_of_the_same_part_of_speech_replace_words(make, tmp_pa
     models = {"swap_syn_word_embedding": make(tmp_path)}
     captions = ["a man", "a dog", "the"]
     assert perturb_captions(captions, "swap_syn_word_embedding", ids=range(3), models=models)[2] == "the"
-    from video_contrast.perturbations.text.swapped import load
+    from video_contrast.perturbations.text.word_vectors import load
 
     vectors = load(models["swap_syn_word_embedding"])
     assert [near[0] for near in vectors.neighbours(["man", "dog"], 3)] == ["boy", "cat"]
@@ -256,7 +256,7 @@ def test_a_broken_vector_file_names_the_line(tmp_path):
     ]:
         path.write_text(content)
         with pytest.raises(VideoContrastError, match=message):
-            from video_contrast.perturbations.text.swapped import load
+            from video_contrast.perturbations.text.word_vectors import load
 
             load.__wrapped__(str(path))
 
