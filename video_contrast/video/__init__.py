@@ -5,6 +5,7 @@
 - `sampling`: which frames of a clip are looked at, pure functions of times.
 - `decode`: exactly the wanted frames, from only the groups of pictures that hold them; `verify` decodes
   them all, `read_video` returns a span as an array.
+- `picture`: a decoded frame in RGB, upright.
 - `write`: `write_video`, deterministic bytes.
 - `segments`: `Clip`, the one name of a span of a file, or of an edit: a list of `Segment`.
 - `timeline`: when an edited clip shows which source frame, and at which its edits are sampled, so that they share them.

@@ -17,7 +17,8 @@ import numpy as np
 from video_contrast.files import AnyPath
 from video_contrast.untyped import AvContainer, AvFrame, AvPacket, AvStream
 from video_contrast.video.clock import VideoIndex, index_of
-from video_contrast.video.container import BrokenVideo, DamagedVideo, logged_errors, opened, picture, reason, remarks_on
+from video_contrast.video.container import BrokenVideo, DamagedVideo, logged_errors, opened, reason
+from video_contrast.video.picture import picture, remarks_on
 from video_contrast.video.sampling import Frames, Seconds
 
 # A seek costs about as much as decoding this many small frames; below it, decoding forward is cheaper.
