@@ -34,7 +34,7 @@ class TextPerturbation:
     >>> changed["captions"]
     ['a boy sings', 'he sings']
     >>> changed["text_perturbation"]
-    {'name': 'gender_male', 'profile': 'paper', 'seed': 0, 'version': '7+captions-2'}
+    {'name': 'gender_male', 'profile': 'paper', 'seed': 0, 'version': '8+captions-2'}
     """
 
     name: str  # one of the 35 (`video-contrast list perturbations`)

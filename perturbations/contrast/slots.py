@@ -360,11 +360,7 @@ def subject_key(sentence: Sentence, place: int | None) -> str:
     """The lemma of who does something; "person" for people, "" where there is none or nothing is said of it."""
     if place is None:
         return ""
-    if sentence.is_person(place):
-        return "person"
-    key = sentence.noun_key(place)
-    things = load_lexicon().things(key) or load_lexicon().things(key.split(" ")[-1])
-    return "person" if things and load_lexicon().is_a(things[0].category, "people") else key
+    return "person" if sentence.is_person(place) else sentence.noun_key(place)
 
 
 def _verb_rejection(sentence: Sentence, place: int, last: int, unit: str, *, order: bool) -> str | None:
@@ -545,7 +541,7 @@ def _thing_rejection(sentence: Sentence, place: int, key: str, *, in_lexicon: bo
     of = [n for n in sentence.children[place] if words[n].text == "of"]
     if reason := _name_rejection(sentence, place, key):
         return reason
-    is_person = sentence.is_person(place) or has_class(word.lemma, "person")
+    is_person = sentence.is_person(place)
     if has_class(word.lemma, "quantity") and of:
         return "so much of another noun"
     if not (in_lexicon or is_person or word.lemma in _NO_THINGS):

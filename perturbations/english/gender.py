@@ -50,9 +50,10 @@ def names_person(sentence: Sentence, place: int) -> bool:
     >>> [names_person(s, 1) for s in parse(["two hosts talk", "he hosts a show", "the chick peas", "a king sits"])]
     [True, False, False, True]
     """
-    word = sentence.words[place]
+    word, head = sentence.words[place], sentence.words[sentence.words[place].head]
     inside = word.dep in ("compound", "amod", "nmod")
-    named = has_class(sentence.compound(place), "before_gendered_name") or (
-        inside and has_class(word.lemma, "in_names")
-    )
-    return not word.is_verb and (word.text in TITLES or not named or (inside and sentence.is_person(word.head)))
+    follows = has_class(sentence.compound(place), "before_gendered_name")
+    begins = inside and has_class(word.lemma, "in_names")
+    is_name = (follows and begins) or has_class(f"{word.lemma} {head.lemma}", "person")  # "burger king", "king kong"
+    is_title = inside and sentence.is_person(word.head) and not is_name
+    return not word.is_verb and (word.text in TITLES or is_title or not (follows or begins))

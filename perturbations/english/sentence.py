@@ -282,9 +282,13 @@ class Sentence:
         return many or amount or (has_conjunct and not either)
 
     def is_person(self, place: int) -> bool:
-        """Whether a word names one or more persons: "man", "people", "a group of girls", "he", "somebody"."""
-        word = self.words[self.head_noun(place)]
-        return has_class(word.lemma, "person") or has_class(word.text, "person")
+        """Whether a word names one or more persons, or what acts like some: "men", "a group of girls", "he", "robot".
+
+        "He cooks" names one, "cooks" does not; nor does "record player".
+        """
+        word, name = self.words[self.head_noun(place)], self.noun_key(place)
+        names = () if word.is_verb or has_class(name, "no_person") else (name, word.lemma, word.text)
+        return any(has_class(name, "person") for name in names)
 
     @cached_property
     def texts(self) -> list[str]:

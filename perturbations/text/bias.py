@@ -64,7 +64,7 @@ def _register(to: Gender, summary: str) -> None:
         return _DOUBLE.sub(r"\1", text) if to == "neutral" else text
 
     rule.__doc__ = summary
-    text_perturbation(f"gender_{to}", category="Bias", origin="natural", version="7", requirements=("parse",))(rule)
+    text_perturbation(f"gender_{to}", category="Bias", origin="natural", version="8", requirements=("parse",))(rule)
 
 
 _register("female", "All references to men become references to women (22-word table).")
@@ -90,7 +90,7 @@ def _plural_verbs(sentence: Sentence, subject: int) -> dict[int, str]:
 _TOKEN = re.compile(r"\S+")
 
 
-@text_perturbation("gender_swap", category="Bias", origin="natural", version="6", requirements=("parse",))
+@text_perturbation("gender_swap", category="Bias", origin="natural", version="7", requirements=("parse",))
 def gender_swap(sentence: Sentence, rng: Generator, *, profile: str = "paper") -> str:
     """Every gendered word becomes its counterpart (a list of some 150 pairs and their plurals)."""
     table = counterparts(profile)

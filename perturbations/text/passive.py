@@ -15,7 +15,7 @@ from video_contrast.perturbations.text.style_transfer import transfer
     "active_to_passive",
     category="TextStyle",
     origin="natural",
-    version="11",
+    version="12",
     requirements=(
         "parse",
         "named:prithivida/active_to_passive_styletransfer",

@@ -101,9 +101,10 @@ def _is_list(s: Sentence, obj: int) -> bool:
     nouns = [n for n in before if s.words[n].is_noun]
     broken = any(s.words[n].tag in ("JJ", "VBN", "VBG", "CD") for n in before if n > min(nouns, default=obj))
     bare = len(nouns) > 1 and s.words[before[0]].tag not in ("DT", "PRP$")
-    of_two = [n for n in nouns if s.words[n].dep == "compound" and s.is_person(n)]
+    takes_two = has_class(s.words[s.words[obj].head].lemma, "two_objects")
+    of_two = takes_two and any(s.words[n].dep == "compound" and s.is_person(n) for n in nouns)
     named = has_class(s.words[obj].lemma, "uncountable") and any(s.words[n].tag == "NNP" for n in nouns)
-    return ((broken or bare) and not s.is_plural(obj)) or named or bool(of_two and not s.is_person(obj))
+    return ((broken or bare) and not s.is_plural(obj)) or named or (of_two and not s.is_person(obj))
 
 
 def _is_adverbial(s: Sentence, verb: int, start: int, end: int) -> bool:

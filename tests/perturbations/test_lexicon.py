@@ -8,6 +8,7 @@ import pytest
 
 from video_contrast.perturbations.contrast.lexicon import load_lexicon
 from video_contrast.perturbations.english.forms import inflect_name, verb_tags
+from video_contrast.perturbations.english.lexicon import words_of
 
 LEXICON = Path(__file__).parents[2] / "perturbations" / "contrast" / "lexicon"
 THINGS = sorted(LEXICON.glob("things_*.tsv"))
@@ -51,6 +52,15 @@ def test_things_are_singular_where_a_singular_exists() -> None:
     plurals = {(noun + ending, kind) for noun, kind in pairs for ending in ("s", "es")}
     plurals |= {(noun[:-1] + "ies", kind) for noun, kind in pairs if noun.endswith("y")}
     assert sorted(pairs & plurals) == []
+
+
+def test_its_people_are_the_persons_of_the_english_words() -> None:
+    """But for words whose commonest meaning in captions is another one."""
+    lexicon, persons, no_persons = load_lexicon(), words_of("person"), words_of("no_person")
+    people = {noun for noun in lexicon.nouns() if lexicon.is_a(lexicon.things(noun)[0].category, "people")}
+    named = {noun for noun in lexicon.nouns() if not persons.isdisjoint((noun, noun.rpartition(" ")[2]))}
+    assert people & no_persons == {"cleaner", "cobbler", "curler", "rafter"}
+    assert named - no_persons == people - no_persons | {"cartoon", "star", "streamer"}
 
 
 def test_a_thing_that_is_only_plural_is_found_by_what_a_parser_makes_of_it() -> None:

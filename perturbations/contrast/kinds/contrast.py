@@ -109,11 +109,10 @@ def thing(sentence: Sentence, noun: int, lexicon: Lexicon) -> Thing | None:
 
 def living(sentence: Sentence, noun: int, lexicon: Lexicon) -> str:
     """The word "people" or "animal" for a noun that names some; "" for others."""
-    meaning = thing(sentence, noun, lexicon)
     if sentence.words[noun].is_noun and sentence.is_person(noun):
         return "people"
-    kinds = [kind for kind in ("people", "animal") if meaning is not None and lexicon.is_a(meaning.category, kind)]
-    return kinds[0] if kinds else ""
+    meaning = thing(sentence, noun, lexicon)
+    return "animal" if meaning is not None and lexicon.is_a(meaning.category, "animal") else ""
 
 
 def is_amount(sentence: Sentence, noun: int) -> bool:

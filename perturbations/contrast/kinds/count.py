@@ -123,7 +123,7 @@ def _with_value(sentence: Sentence, quantity: Quantity, value: str, side: str, l
         new = _DIGITS[_NUMBERS.index(value)] if words[first].text in _DIGITS else value
         return replace_words(sentence, first, last, new, unit=quantity.value, other=value)
     plural, was_plural = value != "one", quantity.value != "one"
-    pronouns = _pronoun_changes(sentence, quantity, plural=plural)
+    pronouns = _pronoun_changes(sentence, quantity, plural=plural, lexicon=lexicon)
     together = any(word.text in _TOGETHER for word in words) or (quantity.value == SEVERAL and side != "people")
     nouns = sentence.noun_phrases() if plural != was_plural else []
     if together or pronouns is None or any(_is_owned(sentence, quantity, n, lexicon, plural=plural) for n in nouns):
@@ -144,11 +144,11 @@ def _with_value(sentence: Sentence, quantity: Quantity, value: str, side: str, l
     return change(sentence, changes, unit=quantity.value, other=value)
 
 
-def _pronoun_changes(sentence: Sentence, quantity: Quantity, *, plural: bool) -> list[Change] | None:
+def _pronoun_changes(sentence: Sentence, quantity: Quantity, *, plural: bool, lexicon: Lexicon) -> list[Change] | None:
     """The changes of possessives to "their", where one person or animal alone is spoken of; None where others stand."""
     words = sentence.words
-    person = sentence.is_person(quantity.noun)  # is no "it"
-    others = (n for n, word in enumerate(words) if not (person and word.text == "it"))
+    no_it = _is_no_it(sentence, quantity.noun, lexicon)
+    others = (n for n, word in enumerate(words) if not (no_it and word.text == "it"))
     pronouns = [n for n in others if has_pronoun(sentence, n, n + 1)]
     if not pronouns:
         return []
@@ -158,6 +158,12 @@ def _pronoun_changes(sentence: Sentence, quantity: Quantity, *, plural: bool) ->
     if any(words[at].tag != "PRP$" or at < quantity.noun for at in pronouns):
         return None
     return [(at, at + 1, "their") for at in pronouns if words[at].text != "their"]
+
+
+def _is_no_it(sentence: Sentence, noun: int, lexicon: Lexicon) -> bool:
+    """Whether "it" cannot stand for a noun: it names a person, no robot or other figure."""
+    meaning = thing(sentence, noun, lexicon)
+    return sentence.is_person(noun) and (meaning is None or meaning.category != "creature")
 
 
 def _is_owned(sentence: Sentence, quantity: Quantity, noun: int, lexicon: Lexicon, *, plural: bool) -> bool:
