@@ -51,7 +51,7 @@ class Person(NamedTuple):
 
 # Kind of sign, gender, and a pattern; of kind "person" the words for one kind of person, of which two are alike.
 _SIGNS = [line.split("\t") for line in lines("video_contrast.perturbations.contrast", "gender_signs.tsv")]
-_GROUPS = (frozenset({"guys", "boys"}), frozenset({"ladies", "girls"}))  # "guys and boys": of any age
+_OF_ANY_AGE = (frozenset({"guys", "boys"}), frozenset({"ladies", "girls"}))  # "guys and boys": of any age
 _KIND = {word: n for n, (kind, _, words) in enumerate(_SIGNS) if kind == "person" for word in words.split()}
 _MEN = whole_words(["gentleman", "gentlemen", "dude", "dudes"])  # of `_KIND`, and in no table of the paper
 _SINGULAR = {"men": "man", "women": "woman", "guys": "guy", "boys": "boy", "girls": "girl", "ladies": "lady"}
@@ -75,7 +75,7 @@ _ONLY_CHILDREN_AFTER = frozenset({"scout", "scouts", "band", "group"})
 _ADJECTIVE = r"(?:young|old|elderly|little|small|big|tall|short|black|white|asian|indian|blonde?|funny|cartoon)"
 _SINGLE = re.compile(rf"\b(?:an?|one|this|that|another)\s+(?:{_ADJECTIVE}\s+){{0,2}}$", re.IGNORECASE)
 _ANOTHER = re.compile(r"\b(another|(?:the\s+)?other|second|third)\s+(?:[\w'-]+\s+){0,2}$", re.IGNORECASE)
-_AFTER = re.compile(r"\s+([\w'-]+)")
+_NEXT_WORD = re.compile(r"\s+([\w'-]+)")
 _THE = re.compile(r"\b(?:the|this|that)\s+(?:[\w'-]+\s+){0,1}$", re.IGNORECASE)
 
 
@@ -144,7 +144,7 @@ def alike(caption: str, new: str, noun: Person, persons: Sequence[Person]) -> bo
     """
     others = {person.word for person in persons if person is not noun}
     return any(
-        word == new or (new in _KIND and _KIND.get(word) == _KIND[new]) or frozenset({word, new}) in _GROUPS
+        word == new or (new in _KIND and _KIND.get(word) == _KIND[new]) or frozenset({word, new}) in _OF_ANY_AGE
         for word in others | (_matches(_MEN, caption) - {noun.word})
     )
 
@@ -200,7 +200,7 @@ def _words_before(caption: str, noun: Person) -> list[str]:
 
 
 def _word_after(caption: str, noun: Person) -> str:
-    match = _AFTER.match(caption, noun.end)
+    match = _NEXT_WORD.match(caption, noun.end)
     return match[1].lower() if match else ""
 
 

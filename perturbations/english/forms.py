@@ -52,8 +52,8 @@ def lemma(word: str, tag: str = "NN") -> str:
     ('man', 'dice', 'sit', 'be', 'the')
     """
     low = word.lower()
-    if known := _CLITICS.get(low) or _LEMMAS.get(low):
-        return known
+    if exception := _CLITICS.get(low) or _LEMMAS.get(low):
+        return exception
     if low in ("'s", "’s"):
         return "be" if tag.startswith("V") else low
     universal = _UNIVERSAL.get(tag[:1]) if tag[:2] in ("VB", "NN", "JJ", "RB") else None
@@ -88,18 +88,18 @@ def inflect(lemma: str, tag: str) -> str:
     lead, hyphen, last = lemma.partition("-")
     if hyphen and tag.startswith("V") and " " not in lead and last:
         return f"{lead}-{inflect(last, tag)}"
-    head, space, rest = lemma.partition(" ")
-    if space and verb_word(lemma) != head:
+    head, separator, rest = lemma.partition(" ")
+    if separator and verb_word(lemma) != head:
         return f"{head} {inflect(rest, tag)}"
-    if known := _FORMS.get(head, {}).get(tag):
-        return known + space + rest
+    if exception := _FORMS.get(head, {}).get(tag):
+        return exception + separator + rest
     if tag in ("VB", "VBP", "NN", "NNP", "JJ", "RB"):
         return lemma
     if head in _PAST and tag in ("VBD", "VBN"):
-        return _PAST[head] + space + rest
+        return _PAST[head] + separator + rest
     # Regular verbs share the forms of VBD and VBN, and the table lists them once.
     forms = _lemminflect().getInflection(head, tag) or (tag == "VBN" and _lemminflect().getInflection(head, "VBD"))
-    return (str(forms[0]) if forms else head) + space + rest
+    return (str(forms[0]) if forms else head) + separator + rest
 
 
 def inflect_name(name: str, tag: str) -> str:
@@ -108,9 +108,9 @@ def inflect_name(name: str, tag: str) -> str:
     >>> inflect_name("video game", "NNS")
     'video games'
     """
-    lead, space, head = name.rpartition(" ")
+    lead, separator, head = name.rpartition(" ")
     plural = tag == "NNS" and lemma(head, "NNS") != head  # "shorts"
-    return lead + space + (head if plural else inflect(head, tag))
+    return lead + separator + (head if plural else inflect(head, tag))
 
 
 @lru_cache(_CACHED_WORDS)
@@ -195,13 +195,13 @@ def within(phrase: str, tag: str) -> str:
     >>> within("Young men", "NNP"), within("Indian man", "JJ"), within("Mary", "NNP"), within("The man", "DT")
     ('young men', 'Indian man', 'Mary', 'the man')
     """
-    first, space, rest = phrase.partition(" ")
+    first, separator, rest = phrase.partition(" ")
     low = first.lower()
     nation = _OF_NATIONS.fullmatch(low) is not None and low not in _LOWER
-    name = tag.startswith("NNP") and not (space and word_classes(low) & {"ADJ", "ADV"} and rest[:1].islower())
+    name = tag.startswith("NNP") and not (separator and word_classes(low) & {"ADJ", "ADV"} and rest[:1].islower())
     if first == "I" or nation or name or not first.istitle():
         return phrase
-    return low + space + rest
+    return low + separator + rest
 
 
 def like_case(new: str, old: str) -> str:

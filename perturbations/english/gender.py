@@ -11,7 +11,7 @@ TITLES = ("mr", "mrs", "miss", "ms", "sir", "madam")  # have no plural
 # The pronouns that change when a text is made female, male, neutral: before what is owned, standing for what is owned,
 # as an object, and those with one counterpart.
 _OWNING: dict[Gender, str] = {"female": "her", "male": "his", "neutral": "their"}
-_ALONE: dict[Gender, str] = {"female": "hers", "male": "his", "neutral": "theirs"}
+_POSSESSIVE_PRONOUN: dict[Gender, str] = {"female": "hers", "male": "his", "neutral": "theirs"}
 _OBJECT: dict[Gender, str] = {"female": "her", "male": "him", "neutral": "them"}
 _OTHERS: dict[Gender, dict[str, str]] = {
     "female": {"he": "she", "him": "her", "himself": "herself"},
@@ -40,7 +40,7 @@ def pronoun(sentence: Sentence, place: int, to: Gender) -> str:
         return _OTHERS[to][word.text]
     if place + 1 < len(sentence) and (word.dep == "poss" or word.tag == "PRP$") and word.head != place - 1:
         return _OWNING[to]
-    return (_ALONE if word.text == "his" else _OBJECT)[to]
+    return (_POSSESSIVE_PRONOUN if word.text == "his" else _OBJECT)[to]
 
 
 def names_person(sentence: Sentence, place: int) -> bool:

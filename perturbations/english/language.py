@@ -47,8 +47,8 @@ def require_english(captions: Sequence[str], *, name: str = "the captions") -> N
         )
 
 
-def _share(is_known: Sequence[bool]) -> float:
-    return sum(is_known) / len(is_known) if is_known else 0.0
+def _share(flags: Sequence[bool]) -> float:
+    return sum(flags) / len(flags) if flags else 0.0
 
 
 def _words(captions: Sequence[str]) -> list[str]:
@@ -69,7 +69,7 @@ _MARKS = {
     "title or question": r"^(?:how to|why|what|where|who|is|are|does) |\||\(\d{4}\)|\?$|\bofficial (?:trailer|video)|"
     r"\b(?:episode|part|top) \d",
     "alternatives with /": r"[a-z]/[a-z]",
-    # What else did not happen, either? Captions of the web leave the apostrophe out: "doesnt".
+    # A denial has no surely false contrast: much else did not happen, either. Web captions leave the apostrophe out.
     "negated": r"\b(?:not|cannot|nobody|no one|never|neither)\b|n['’]t\b"
     r"|\b(?:ca|do|does|did|is|are|was|were|has|have|had|could|should|would|wo)nt\b",
     "a word twice": r"\b(?!nae|ha|bye|very|that|had|pom|cha)([a-z]+) \1\b",
@@ -93,5 +93,5 @@ def unfit(caption: str) -> str:
     mark = next((reason for reason, pattern in _PATTERNS.items() if pattern.search(text)), "")
     functions = sum(word in _FUNCTION for word in words)
     least = _KNOWN_WITH_FUNCTION if functions > _FUNCTIONS * len(words) else _KNOWN
-    known_words = sum(word in _FUNCTION or bool(word_classes(word)) for word in words)
-    return mark or ("not English" if foreign or known_words < least * len(words) else "")
+    english_words = sum(word in _FUNCTION or bool(word_classes(word)) for word in words)
+    return mark or ("not English" if foreign or english_words < least * len(words) else "")

@@ -39,7 +39,7 @@ __all__ = ["RULES", "Contrast", "Rule"]
 _RATE = 0.5
 _NONE = 0.02  # weight of leaving a clip out, against 1 of a contrast
 _CHANCE = 1.0  # unevenness that stays, in standard deviations of a fair coin: less than chance tells as well
-_SEEN = 6  # contrasts in which a run of words must change before it is evened: rarer ones teach nothing
+_FEWEST_CONTRASTS = 6  # contrasts in which a run of words must change before it is evened: rarer ones teach nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def _changes(contrast: Contrast) -> Counter[str]:
 def _even(owner: NDArray[np.int64], clips: int, changes: Sequence[Counter[str]]) -> NDArray[np.float64]:
     """`even` for one contrast a clip: of every feature that is frequent enough as much is put in as is taken out."""
     times = Counter(feature for change in changes for feature, n in change.items() if n)
-    number = {feature: at for at, feature in enumerate(sorted(f for f, n in times.items() if n >= _SEEN))}
+    number = {feature: at for at, feature in enumerate(sorted(f for f, n in times.items() if n >= _FEWEST_CONTRASTS))}
     cells = [
         (row, number[feature], n) for row, change in enumerate(changes) for feature, n in change.items()
         if n and feature in number

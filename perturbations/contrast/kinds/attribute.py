@@ -27,7 +27,7 @@ _CHILDREN = words_of("age_says_little")
 # Nouns of people of whom adjectives of a dimension say little: "a big girl".
 _YOUNG = {"age": _CHILDREN, "size": _CHILDREN | {"guy", "lady", "people"}}
 _OF_GLASS = ("bottle", "bowl", "box", "cup", "door", "jar", "plate", "table", "vase", "wall", "window")
-_GROUPS = ("group", "crowd")  # large or small
+_COLLECTIVES = ("group", "crowd")  # large or small
 _SHADES = ("light", "dark", "bright", "deep")
 _COLOURLESS = ("food", "nature", "body", "intangible", "place", "activity")  # classes; flowers and fruit are let in
 _COLOURED = ("flower", "fruit", "sweet", "drink", "building", "room")
@@ -52,7 +52,7 @@ def described(sentence: Sentence, place: int, lexicon: Lexicon) -> tuple[int, At
     if not words[noun].is_noun or is_name:
         return None
     if is_amount(sentence, noun):
-        return (noun, attribute) if attribute.group in ("big", "small") and words[noun].lemma in _GROUPS else None
+        return (noun, attribute) if attribute.group in ("big", "small") and words[noun].lemma in _COLLECTIVES else None
     # "white house", "green onion"
     vague = _VAGUE | words_of("after_colour_in_name") if attribute.group in _COLOURS else _VAGUE
     if words[noun].lemma in vague or sentence.child(place, "advmod", "conj", "cc") is not None:
@@ -71,7 +71,7 @@ def suits(sentence: Sentence, noun: int, attribute: Attribute, lexicon: Lexicon)
     """Whether a noun may have an attribute."""
     meaning, lemma = thing(sentence, noun, lexicon), sentence.words[noun].lemma
     if living(sentence, noun, lexicon) == "people":
-        if lemma in _GROUPS and attribute.dimension == "size":
+        if lemma in _COLLECTIVES and attribute.dimension == "size":
             return True
         young = attribute.dimension in _YOUNG and lemma in _YOUNG[attribute.dimension]
         has_hair = attribute.adjective == "bald" and any(word.lemma == "hair" for word in sentence.words)

@@ -22,16 +22,16 @@ _DIGITS = ("1", "2", "3", "4", "5", "6")
 _TIMES = ("once", "twice", "three times")
 _APART = 2  # numbers that differ by more are not drawn: nobody would confuse them
 SEVERAL = "several"  # the value of "a group of men", "many men", "men"
-_GROUPS = words_of("counts_several")
+_COLLECTIVE_NOUNS = words_of("counts_several")
 _SOMEBODY = ("someone", "somebody")
 _TOGETHER = words_of("says_together")
-# What one of several does while the others look on, or what takes two: "two men are talking" does not make "a man is
-# talking" false.
+# Verbs of actions that one of several people does while the others look on, or that take two: "two men are talking"
+# does not make "a man is talking" false.
 _SHARED = words_of("done_together")
 # Things of which several people have one each: "two men are wearing a hat".
 _OWN = words_of("done_by_one")
 _OWNED = ("garment", "headwear", "footwear", "two_wheeler", "body", "jewelry")
-_ALONE, _AMONG = words_of("one_of_its_kind"), words_of("one_of_several")  # "dad", "friend"
+_ONE_OF_ITS_KIND, _ONE_OF_SEVERAL = words_of("one_of_its_kind"), words_of("one_of_several")  # "dad", "friend"
 _PICTURES = words_of("picture")
 _DETERMINING = ("DT", "CD", "PRP$", "PDT", "IN", "JJR", "JJS")  # tags of words that tell how many, or which
 _PLURALS = {"person": "people", "someone": "people", "somebody": "people"}
@@ -73,17 +73,17 @@ def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
 def _quantity(sentence: Sentence, head: int) -> Quantity | None:
     """How many there are of the noun at `head`, or of what "a group of" counts there; None where it does not tell."""
     words, word = sentence.words, sentence.words[head]
-    if word.lemma in words_of("body_of_people") - _GROUPS or word.tag not in ("NN", "NNS"):
+    if word.lemma in words_of("body_of_people") - _COLLECTIVE_NOUNS or word.tag not in ("NN", "NNS"):
         return None
     owner = head + 1 < len(words) and words[head + 1].text in ("'s", "'", "s")
     if owner or sentence.child(head, "poss", "relcl", "appos") is not None:
         return None
-    if word.lemma in _GROUPS:  # "a group of men"
+    if word.lemma in _COLLECTIVE_NOUNS:  # "a group of men"
         noun, before = sentence.head_noun(head), sentence.child(head, "det")
         of_plural = noun != head and words[noun].tag == "NNS" and words[head + 1].text == "of"
         counts = of_plural and (before is not None or not head)
         return Quantity(before or 0, head + 2, noun, head, SEVERAL) if counts else None
-    if sentence.head_noun(head) != head or (word.dep == "pobj" and words[word.head - 1].lemma in _GROUPS):
+    if sentence.head_noun(head) != head or (word.dep == "pobj" and words[word.head - 1].lemma in _COLLECTIVE_NOUNS):
         return None
     places = [n for child in sentence.children[head] for n in sentence.subtree(child) if n < head]
     return _quantity_before(sentence, min(places, default=head), head)
@@ -128,7 +128,7 @@ def _with_value(sentence: Sentence, quantity: Quantity, value: str, side: str, l
     nouns = sentence.noun_phrases() if plural != was_plural else []
     if together or pronouns is None or any(_is_owned(sentence, quantity, n, lexicon, plural=plural) for n in nouns):
         return None
-    if words[first].text in _DIGITS or words[quantity.noun].lemma in (_ALONE if plural else _AMONG):
+    if words[first].text in _DIGITS or words[quantity.noun].lemma in (_ONE_OF_ITS_KIND if plural else _ONE_OF_SEVERAL):
         return None
     if sentence.compound(quantity.noun) in ("video", "news"):
         return None

@@ -43,9 +43,9 @@ def _role_swap(sentence: Sentence, verb: int, lexicon: Lexicon) -> Contrast | No
 def _both_could(sentence: Sentence, unit: str, parties: tuple[int, int], lexicon: Lexicon) -> bool:
     """Whether who undergoes an action could do it, too, unless both do it ("meet"). `parties`: doer and undergoer."""
     names = tuple(sentence.noun_key(place) for place in parties)
-    sides = tuple(living(sentence, place, lexicon) for place in parties)
+    kinds = tuple(living(sentence, place, lexicon) for place in parties)
     to_anybody = unit in _TO_PEOPLE or unit.endswith(" to")
-    if not all(sides):
+    if not all(kinds):
         return False
     if not unit.endswith(" to"):
         if unit not in _TO_PEOPLE and not any(action.is_visible for action in lexicon.actions(unit)):
@@ -53,8 +53,8 @@ def _both_could(sentence: Sentence, unit: str, parties: tuple[int, int], lexicon
         doer, undergoer = (name.rpartition(" ")[2] for name in names)
         if has_class(unit.partition(" ")[0], "mutual") or not (to_anybody or lexicon.fits(unit, undergoer, doer)):
             return False
-    if sides[0] == sides[1]:
-        return sides[0] != "people" or not {"person", "people"} & set(names)  # "a man" is a person, too
+    if kinds[0] == kinds[1]:
+        return kinds[0] != "people" or not {"person", "people"} & set(names)  # "a man" is a person, too
     # An animal and a person: the undergoer is not smaller.
     sizes = [meaning.size for place in parties if (meaning := thing(sentence, place, lexicon))]
     return not to_anybody and len(sizes) == 2 and _SIZES.find(sizes[1]) >= _SIZES.find(sizes[0]) - 1

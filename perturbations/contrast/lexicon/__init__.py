@@ -73,10 +73,10 @@ class SwapTable:
     objects, prepositions behind, actions."""
 
     def __init__(self, rows: Iterable[Sequence[str]], exchanges: Iterable[Sequence[str]], units: Iterable[str]) -> None:
-        known_units = frozenset(units)
+        unit_names = frozenset(units)
         self._rows, self._exchanges = Rows(), Rows()
         for units, frame, subject, objects, replacements in rows:
-            swaps = tuple(_swap(text, known_units) for text in replacements.split(", "))
+            swaps = tuple(_swap(text, unit_names) for text in replacements.split(", "))
             for unit in units.split("|"):
                 self._rows.put(unit, frame, subject, objects.split(","), swaps)
         for frame, subjects, objects, behind, actions in exchanges:
@@ -128,13 +128,13 @@ class SwapTable:
         return [*reversed(exchange_of.values()), *others]
 
 
-def _swap(text: str, known_units: frozenset[str]) -> Swap:
+def _swap(text: str, unit_names: frozenset[str]) -> Swap:
     """Reads "juggle", "~juggle" (what follows stays), "!ride a horse" (with its object), "scoop _ out of" or
     "add _ to !the pan" (with its place)."""
     keeps, text = text.startswith("~"), text.removeprefix("~")
     if text.startswith("!"):
         words = text[1:].split(" ")
-        size = next((n for n in (3, 2) if n < len(words) and " ".join(words[:n]) in known_units), 1)
+        size = next((n for n in (3, 2) if n < len(words) and " ".join(words[:n]) in unit_names), 1)
         return Swap(" ".join(words[:size]), phrase=" ".join(words[size:]), keeps=keeps)
     unit, _, behind = text.partition(" _ ")
     preposition, _, place = behind.partition(" !")
