@@ -10,8 +10,11 @@ from functools import cache
 from video_contrast.builders.clip_edits.source_clip import LeftOut, Rewritten, table
 from video_contrast.perturbations.english import Sentence, parse_one
 from video_contrast.perturbations.english.forms import inflect, verb_tags
+from video_contrast.perturbations.english.lexicon import words_of
 
 _ANY = "..."
+# Verbs whose next word says where a motion goes; going backwards it goes the other way.
+_MOTION = words_of("motion")
 _WORDS = {name: frozenset(words.split()) for name, words in table("words.tsv")}
 WAYS = dict(table("ways.tsv"))
 # Verb ("*": any) -> nouns with which it says something else than a motion, or one that does not come undone.
@@ -62,7 +65,7 @@ def _counterpart(sentence: Sentence, verb: int) -> tuple[list[int], list[str]] |
         places = _matched(sentence, verb, old)
         if places is not None:
             return places, new
-    if lemma not in _WORDS["motion"]:
+    if lemma not in _MOTION:
         return None
     for child in sentence.children[verb]:
         place = child - (sentence.words[child - 1].text in ("counter", "anti"))
@@ -188,7 +191,7 @@ def _has_another_sense(sentence: Sentence, verb: int, places: list[int]) -> bool
 def _is_led(sentence: Sentence, verb: int, places: list[int], new: list[str]) -> bool:
     """Whether a way is level ("down the street"), or something else is moved ("drives a car into a wall")."""
     words, way = sentence.words, sentence.words[places[-1]].text
-    if words[verb].lemma not in _WORDS["motion"] or new[0] != words[verb].lemma or way in ("on", "off"):
+    if words[verb].lemma not in _MOTION or new[0] != words[verb].lemma or way in ("on", "off"):
         return False
     inner, obj = sentence.child(places[-1], "pobj"), sentence.object(verb)
     level = way in ("up", "down") and inner is not None and words[inner].lemma not in _WORDS["steep"]

@@ -16,7 +16,7 @@ _PHASES = words_of("phase")  # verbs of a phase of the action before, or of no a
 _SET_PHRASES = words_of("in_set_phrase")  # "well before", "after all"
 _BETWEEN = frozenset((",", "and", "then", "but", ".", ";", "afterwards"))
 _CLAUSE_LABELS = ("ROOT", "conj", "dep", "parataxis", "ccomp", "acl")  # labels of verbs that tell what happens
-_MOVES = words_of("moves_somewhere")
+_MOVES = words_of("motion") | {"come", "get"}
 _THEY = ("they", "he", "she")
 
 

@@ -7,7 +7,7 @@ from video_contrast.perturbations.contrast.edit import Contrast
 from video_contrast.perturbations.contrast.kinds.contrast import replace_words, thing
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
-from video_contrast.perturbations.english.lexicon import lines, words_of
+from video_contrast.perturbations.english.lexicon import has_class, lines, words_of
 
 
 class _Place(NamedTuple):
@@ -119,7 +119,7 @@ def _governor(sentence: Sentence, noun: int, behind: int) -> tuple[str, str]:
 
 def _place_and_set(preposition: str, verb: str, name: str) -> tuple[_Place | None, tuple[_Place, ...]]:
     """The place that a name means behind a preposition and its set, of the first row that has it; else None, ()."""
-    if (preposition == "at" and verb in _NOT_AT) or (name == "room" and verb in ("walk", "go", "come", "run")):
+    if (preposition == "at" and verb in _NOT_AT) or (name == "room" and (verb == "come" or has_class(verb, "motion"))):
         return None, ()
     for verbs, places in _SETS:
         for place in places:
