@@ -198,7 +198,7 @@ def sentence_encoder(model: str, device: str = "auto") -> TextEncoder:
     from video_contrast.runner.kinds import choose, options_for
     from video_contrast.runner.kinds.base import Encoder as Dual
     from video_contrast.runner.kinds.base import LoadOptions
-    from video_contrast.runner.locate import locate
+    from video_contrast.runner.model_files import locate
 
     source = locate(model)
     if source.modules is not None:

@@ -17,7 +17,7 @@ import numpy as np
 from video_contrast.console import Say, aligned
 from video_contrast.errors import UsageError, VideoContrastError, check_names
 from video_contrast.files import AnyPath, Json
-from video_contrast.reports.sets import StoredVectors
+from video_contrast.reports.similarity_plots import StoredVectors
 from video_contrast.rows import Layout, MultipleChoiceRow
 from video_contrast.runner.job import RunResult
 from video_contrast.runner.score_call import score
@@ -128,7 +128,7 @@ def logit_scale(model: str) -> float:
     """The factor by which a model multiplies cosines before its softmax; 100 where its checkpoint does not say."""
     from safetensors import safe_open
 
-    from video_contrast.runner.locate import locate
+    from video_contrast.runner.model_files import locate
 
     path = locate(model).path
     for file in sorted(path.glob("*.safetensors")) if path is not None and path.is_dir() else []:

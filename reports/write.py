@@ -18,7 +18,7 @@ from video_contrast.reports.gallery import GalleryData, gallery_data
 from video_contrast.reports.layout import Cell, Plot, Section, Table, columns, row, with_own_names
 from video_contrast.reports.robustness import robustness
 from video_contrast.reports.runs import ConfigRun, load_runs
-from video_contrast.reports.sets import audits, similarities
+from video_contrast.reports.similarity_plots import audits, similarities
 from video_contrast.reports.summary import in_order, kinds, summary
 from video_contrast.reports.why_differ.comparison import differences
 from video_contrast.storage.run_figures import leading

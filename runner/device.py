@@ -9,7 +9,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.job import Job
 from video_contrast.runner.kinds.base import Encoder, LoadOptions, PairScorer, TextScorer
 from video_contrast.runner.kinds.model_recipes import recipe_of
-from video_contrast.runner.locate import files_of
+from video_contrast.runner.model_files import files_of
 from video_contrast.runner.processes import Processes
 
 LOADED: WeakSet[object] = WeakSet()  # the torch modules of models that are in memory

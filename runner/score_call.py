@@ -19,7 +19,7 @@ from video_contrast.runner.job import Job, RunResult, describe
 from video_contrast.runner.kinds import all_kinds, choose, options_for
 from video_contrast.runner.kinds.base import Kind, ModelSource
 from video_contrast.runner.kinds.model_recipes import recipe_of
-from video_contrast.runner.locate import locate
+from video_contrast.runner.model_files import locate
 from video_contrast.runner.options import DEFAULT_FRAMES, MOST_FRAMES, ConfigNames, ScoreOptions
 from video_contrast.runner.plan import make_plan
 from video_contrast.runner.sets import Questions, load_set

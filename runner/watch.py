@@ -12,7 +12,7 @@ from video_contrast.addresses import address_of
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json
 from video_contrast.runner.job import step_of
-from video_contrast.runner.locate import signature
+from video_contrast.runner.model_files import signature
 from video_contrast.runner.options import WatchOptions
 from video_contrast.runner.run_directory import is_of
 from video_contrast.runner.score_call import make_job, request_record, score_job

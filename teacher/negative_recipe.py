@@ -24,7 +24,7 @@ from video_contrast.perturbations.contrast.kinds import RULES
 from video_contrast.perturbations.contrast.proposal import Target
 from video_contrast.pretrained import load
 from video_contrast.rows import RetrievalRow
-from video_contrast.runner.locate import WEIGHTS, digest_of
+from video_contrast.runner.model_files import WEIGHTS, digest_of
 from video_contrast.storage import SetFolder
 
 GENERATORS = ("auto", "shapes", "lexicon", "t5", "mlm", "llm", "set")

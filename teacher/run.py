@@ -25,8 +25,8 @@ from video_contrast.files import AnyPath, JsonObject, resolve_under, write_json
 from video_contrast.launcher import noticing_an_end
 from video_contrast.options import OptionValues, with_options
 from video_contrast.runner.kinds.loading import Tokens
-from video_contrast.runner.locate import BASE, check_peft, locate
 from video_contrast.runner.memory import enough_memory
+from video_contrast.runner.model_files import BASE, check_peft, locate
 from video_contrast.runner.processes import Processes
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder

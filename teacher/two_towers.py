@@ -20,7 +20,7 @@ from video_contrast.options import names_in
 from video_contrast.runner.kinds import all_kinds
 from video_contrast.runner.kinds.base import LoadOptions
 from video_contrast.runner.kinds.loading import load_model, load_processor, pooled
-from video_contrast.runner.locate import check_peft, locate
+from video_contrast.runner.model_files import check_peft, locate
 from video_contrast.teacher.options import TEMPERATURE, LoraOptions
 from video_contrast.untyped import Processor, Tensor, TorchModel
 

@@ -19,8 +19,8 @@ from video_contrast.runner.embedding_store import Keys, Store
 from video_contrast.runner.encode import Encoding
 from video_contrast.runner.kinds import choose
 from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, Prepared
-from video_contrast.runner.locate import locate
 from video_contrast.runner.memory import RunCounts
+from video_contrast.runner.model_files import locate
 from video_contrast.runner.plan import make_plan
 from video_contrast.runner.sets import load_set
 from video_contrast.runner.views import Sampling

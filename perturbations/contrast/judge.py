@@ -155,7 +155,7 @@ class VerbFeatures:
             "words": _length(reading),
             "old speech": float(slot.verb in _SPEECH),
             "old unit known": log1p(evidence.unit_total.get(slot.unit, 0)) / 5,
-            "order": float(slot.order),
+            "order": float(slot.imperative),
             "first verb": float(all(other.place > slot.place for other in others)),
             "it behind": float("it" in behind),
             "into behind": float("into" in behind),
@@ -216,7 +216,7 @@ class VerbFeatures:
             "swap with the noun": of_noun,
             "exchange beside other verbs": float(swap.is_exchange and len(self._reading.verbs) > 1),
             "swap of a light verb": float(slot.rejection_reason is not None),
-            f"swap {_swap_frame(choice, swap)}{' in a step' if slot.order else ''}": 1.0,
+            f"swap {_swap_frame(choice, swap)}{' in a step' if slot.imperative else ''}": 1.0,
         }
 
 

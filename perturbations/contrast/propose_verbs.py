@@ -93,7 +93,7 @@ def _eligible(
         trial.take(swaps, most=_MOST_SWAPS)
         if slot.frame == "o":
             return trial.choices
-        if slot.rejection_reason is None and (slot.order or slot.verb not in LIGHT):
+        if slot.rejection_reason is None and (slot.imperative or slot.verb not in LIGHT):
             words = {choice.words for choice in swaps if choice.tail is None}
             likely = _likely(slot, reading, evidence)
             trial.take((choice for choice in likely if choice.words not in words), most=_MOST_CHOICES)
@@ -187,7 +187,7 @@ def _swaps_in_place(slot: VerbSlot, key: VerbKey, nouns: frozenset[str], evidenc
 def _tool(slot: VerbSlot, evidence: Evidence) -> Tail | None:
     """The tool that goes away with the action; in a step no food, which is part of the dish."""
     for tail in slot.tails:
-        food = slot.order and evidence.lexicon.is_a(evidence.category(tail.noun), "food")
+        food = slot.imperative and evidence.lexicon.is_a(evidence.category(tail.noun), "food")
         if tail.place > slot.place and not food and _is_used(tail, slot, evidence):
             return tail
     return None
@@ -349,7 +349,7 @@ class _Rules:
     def _clash(self, choice: VerbChoice, facts: UnitFacts) -> str | None:
         """The reason by which the rest of the caption speaks against a unit; None if nothing does."""
         slot, evidence = self._slot, self._evidence
-        if slot.order and not _in_a_step(choice, evidence):
+        if slot.imperative and not _in_a_step(choice, evidence):
             return "not done in a step"
         if choice.frame == "t" and not self._of_noun and slot.apart is None and " " in choice.unit:
             return "particle before a pronoun"
@@ -433,7 +433,7 @@ def _goes_before(tail: Tail, slot: VerbSlot, choice: VerbChoice, evidence: Evide
         return choice.verb in _TELLS
     if swap is not None and swap.is_exchange and (choice.frame != "i" or tail.phrase in swap.behind):
         return _exchanged_before(tail, swap, evidence)
-    if slot.order and swap is not None and choice.frame != "i":
+    if slot.imperative and swap is not None and choice.frame != "i":
         return False
     if tail.preposition in _ANYWHERE or tail.preposition == "after":
         return True

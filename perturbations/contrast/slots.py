@@ -73,7 +73,7 @@ class VerbSlot(NamedTuple):
     noun_place: int | None  # of the object; None without one
     start: int  # characters of the unit
     end: int
-    order: bool  # whether it tells somebody what to do
+    imperative: bool  # whether it tells somebody what to do
     tails: tuple[Tail, ...]  # prepositional phrases that hang on the verb
     adverbs: tuple[str, ...]  # adverbs that hang on the verb
     # why it cannot be replaced; None where it can. Written swaps replace a "light verb" too.
@@ -161,7 +161,7 @@ def _verb_slot(sentence: Sentence, place: int) -> VerbSlot:
         preposition, noun_place, frame, last = words[last + 1].text, inner, "p", last + 1
     subject = None if passive else _doer(sentence, place)
     holders = (place,) if noun_place is None or passive else (place, noun_place)
-    order = sentence.is_imperative(place)
+    imperative = sentence.is_imperative(place)
     unit = " ".join(part for part in (word.lemma, particle, preposition) if part)
     return VerbSlot(
         place=place,
@@ -170,15 +170,15 @@ def _verb_slot(sentence: Sentence, place: int) -> VerbSlot:
         frame=frame,
         noun=_object_key(sentence, noun_place),
         noun_place=noun_place,
-        subject="person" if order else subject_key(sentence, subject),
+        subject="person" if imperative else subject_key(sentence, subject),
         tag=word.tag,
         start=word.start,
         end=words[last].end,
         passive=passive,
-        order=order,
+        imperative=imperative,
         tails=tuple(tail for holder in holders for tail in _tails(sentence, holder, last)),
         adverbs=tuple(words[n].text for n in sentence.children_with(place, "advmod") if not place < n <= last),
-        rejection_reason=_verb_rejection(sentence, place, last, unit, order=order),
+        rejection_reason=_verb_rejection(sentence, place, last, unit, imperative=imperative),
         subject_place=subject,
     )
 
@@ -196,7 +196,7 @@ def with_object(sentence: Sentence, slot: VerbSlot) -> VerbSlot | None:
     at, words, particle = slot.noun_place, sentence.words, sentence.particle(slot.place)
     if slot.rejection_reason == _CLAUSE:
         slot, at = _with_second_object(sentence, slot)
-    if slot.frame == "i" or slot.passive or slot.order or at is None or at < slot.place:
+    if slot.frame == "i" or slot.passive or slot.imperative or at is None or at < slot.place:
         return None
     phrase = _without_place(sentence, at) if slot.verb in (*LIGHT, "make") else sentence.subtree(at)
     nouns = [n for n in phrase if words[n].is_noun and words[n].dep not in ("compound", "nmod")]
@@ -363,7 +363,7 @@ def subject_key(sentence: Sentence, place: int | None) -> str:
     return "person" if sentence.is_person(place) else sentence.noun_key(place)
 
 
-def _verb_rejection(sentence: Sentence, place: int, last: int, unit: str, *, order: bool) -> str | None:
+def _verb_rejection(sentence: Sentence, place: int, last: int, unit: str, *, imperative: bool) -> str | None:
     lemma = sentence.words[place].lemma
     if lemma == "be":
         return "light verb"
@@ -373,7 +373,7 @@ def _verb_rejection(sentence: Sentence, place: int, last: int, unit: str, *, ord
         return "back and forth"
     if reason := _clause_rejection(sentence, place, last) or _object_rejection(sentence, place, last):
         return reason
-    is_light = lemma in LIGHT and not (order and lemma in _STEPS)
+    is_light = lemma in LIGHT and not (imperative and lemma in _STEPS)
     # "put on" and "go down" name an action that shows.
     shows = is_light and " " in unit and any(action.is_visible for action in load_lexicon().actions(unit))
     return "light verb" if is_light and not shows else None

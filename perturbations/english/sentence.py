@@ -14,7 +14,7 @@ NOUN_TAGS = ("NN", "NNS", "NNP", "NNPS")
 _AUXILIARY = ("aux", "auxpass")
 _SINGULAR = ("a", "an", "one", "each", "every", "another")
 _SUBJECT = ("nsubj", "nsubjpass", "expl", "csubj")
-_BEFORE_ORDERS = ("advmod", "prep", "punct", "neg", "aux", "intj", "cc", "advcl", "npadvmod", "mark")
+_BEFORE_IMPERATIVES = ("advmod", "prep", "punct", "neg", "aux", "intj", "cc", "advcl", "npadvmod", "mark")
 _FINITE = ("VBZ", "VBP", "VBD", "MD")
 _CLAUSE = ("conj", "advcl", "ccomp", "relcl", "acl", "xcomp", "pcomp", "csubj", "parataxis", "dep")
 
@@ -185,34 +185,34 @@ class Sentence:
         if any(self.words[n].text != "do" for n in self.auxiliaries(verb)):
             return False
         if word.head == verb:
-            return all(self.words[n].dep in _BEFORE_ORDERS for n in self.children[verb] if n < verb)
+            return all(self.words[n].dep in _BEFORE_IMPERATIVES for n in self.children[verb] if n < verb)
         return word.dep in ("conj", "dep", "parataxis") and word.head < verb and self.is_imperative(word.head)
 
     @cached_property
-    def orders(self) -> tuple[int, ...]:
+    def imperatives(self) -> tuple[int, ...]:
         """The places of the imperatives."""
         return tuple(verb for verb in self.verbs if self.is_imperative(verb))
 
-    def order_start(self, verb: int) -> int:
+    def imperative_start(self, verb: int) -> int:
         """The place of the first word of an imperative: an adverb of manner right before it belongs to it."""
         before = self.words[verb - 1].text if verb else ""
         return verb - 1 if before.endswith("ly") or before == "deep" else verb
 
     @cached_property
-    def hides_order(self) -> bool:
+    def hides_imperative(self) -> bool:
         """Whether there may be one more imperative that is not read as such: "heat oil in a pan toss and stir"."""
         words = self.words
         if words[0].is_noun:
             return True
-        for verb in self.orders:
+        for verb in self.imperatives:
             other_verbs = self.children_with(verb, "conj", "dep", "parataxis", "ccomp", "xcomp")
             particle = self.particle(verb)
-            if any(n not in self.orders for n in other_verbs):
+            if any(n not in self.imperatives for n in other_verbs):
                 return True
             fried = words[verb].text == "stir" and words[min(verb + 1, len(words) - 1)].text == "fry"
             if fried or (particle is not None and words[particle].tag not in ("RP", "RB", "IN")):
                 return True
-        bare = [n for n in self.verbs if words[n].tag in ("VB", "VBP") and n not in self.orders]
+        bare = [n for n in self.verbs if words[n].tag in ("VB", "VBP") and n not in self.imperatives]
         doubtful = any(self.child(n, "aux", *_SUBJECT) is None for n in bare)
         doubtful |= any(w.is_noun and w.dep != "compound" and has_class(w.text, "rarely_noun") for w in words)
         return doubtful or any(self.hides_verb(n, "VB") for n in range(1, len(words)))

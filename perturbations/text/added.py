@@ -20,7 +20,7 @@ def append_irr(sentence: Sentence, rng: Generator, *, profile: str = "paper") ->
     first, _, rest = text.partition(" ")
     if profile != "released" and first.istitle() and first.lower() in FUNCTION_WORDS and first != "I":
         text = f"{first.lower()} {rest}"
-    if profile != "released" and sentence.orders:  # no "it is said that add oil"
+    if profile != "released" and sentence.imperatives:  # no "it is said that add oil"
         opening = opening.removesuffix(" that").removesuffix(" but")
     comma = "" if opening.endswith((" that", " but")) else ","
     text = f"{opening}{comma} {text}"
@@ -43,14 +43,14 @@ def insert_adv(sentence: Sentence, rng: Generator, *, profile: str = "paper") ->
 
 
 def _takes_adverb(sentence: Sentence, verb: int) -> bool:
-    """Whether a verb surely opens a clause: an order, a participle of a noun, or a verb with a subject."""
+    """Whether a verb surely opens a clause: an imperative, a participle of a noun, or a verb with a subject."""
     word, before, finite = sentence.words[verb], sentence.words[max(verb - 1, 0)], sentence.finite(verb)
     if before.head == verb and (before.tag == "RB" or (before.is_noun and not before.dep.startswith("nsubj"))):
         return False  # "gently plays", "are sword fighting"
     if word.lemma == "be" or word.dep in ("xcomp", "pcomp", "csubj", "dep") or not sentence.is_verb_form(verb):
         return False
-    if sentence.orders:  # "add flour baking powder and chili flakes"
-        return verb in sentence.orders or (word.dep in ("advcl", "relcl") and finite is not None)
+    if sentence.imperatives:  # "add flour baking powder and chili flakes"
+        return verb in sentence.imperatives or (word.dep in ("advcl", "relcl") and finite is not None)
     if _may_be_no_verb(sentence, verb) or sentence.is_negated(verb):
         return False
     return sentence.has_subject(verb) or (finite is None and word.dep == "advcl")

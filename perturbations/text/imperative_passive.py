@@ -1,4 +1,4 @@
-"""The passive of orders, which become statements: "add the onions and stir", "the onions are added and stirred"."""
+"""The passive of imperatives, a statement: "add the onions and stir", "the onions are added and stirred"."""
 
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.forms import inflect
@@ -8,22 +8,22 @@ from video_contrast.perturbations.text.statement_passive import is_movable
 _OTHERS = ("cover", "open", "remove", "serve")  # "remove the lid and stir", "add oil and cover": another thing
 
 
-def passive_of_orders(s: Sentence) -> str | None:
+def passive_of_imperatives(s: Sentence) -> str | None:
     """ "heat oil and add the onion" as "oil is heated and the onion is added"; None where an object is not clear."""
-    if s.hides_order or s.object(s.orders[0]) is None:
+    if s.hides_imperative or s.object(s.imperatives[0]) is None:
         return None
     text, at = "", 0
-    for verb in s.orders:
-        passive_order = _passive_of_order(s, verb, at)
-        if passive_order is None:
+    for verb in s.imperatives:
+        as_passive = _passive_of_imperative(s, verb, at)
+        if as_passive is None:
             return None
-        start, end, new = passive_order
+        start, end, new = as_passive
         text, at = text + _text_between(s, at, start) + new, end
     return text + _text_between(s, at, len(s))
 
 
-def _passive_of_order(s: Sentence, verb: int, at: int) -> tuple[int, int, str] | None:
-    """An order behind `at`: first place and place behind the last of verb and object, and what stands there instead."""
+def _passive_of_imperative(s: Sentence, verb: int, at: int) -> tuple[int, int, str] | None:
+    """An imperative behind `at`: its first place, the place behind its object, and what stands there instead."""
     obj, word = s.object(verb), s.words[verb]
     if has_class(word.lemma, "no_passive") or s.children_with(verb, "aux", "neg", "dative") or verb < at:
         return None
@@ -31,19 +31,19 @@ def _passive_of_order(s: Sentence, verb: int, at: int) -> tuple[int, int, str] |
     past = inflect(word.text, "VBN")
     if obj is None:  # "... and stir": what was told of before is stirred
         return None if _is_of_another(s, verb, after) else (verb, verb + 1, past)
-    end = s.span(obj)[1]  # what says where or how belongs to the verb in an order ("put it on the rice")
+    end = s.span(obj)[1]  # what says where or how belongs to the verb in an imperative ("put it on the rice")
     end = next((n for n in range(obj + 1, end) if s.words[n].tag in ("RB", "IN") and s.words[n].text != "of"), end)
     pronoun, them = s.words[obj].tag == "PRP", s.words[obj].text == "them"
     if s.span(obj)[0] != after or s.words[end - 1].tag == "CC" or not (pronoun or is_movable(s, obj)):
         return None
-    lead = max(s.order_start(verb), at)
+    lead = max(s.imperative_start(verb), at)
     subject, be = "they" if them else s.text(after, end), "are" if them or s.is_plural(obj) else "is"
     pieces = [subject, be, s.text(lead, verb), past, s.text(verb + 1, after)]
     return lead, end, " ".join(filter(None, pieces))
 
 
 def _is_of_another(s: Sentence, verb: int, after: int) -> bool:
-    """Whether an order without an object may be about another thing than the one before: "remove the lid and stir".
+    """Whether an imperative without an object may be about another thing than that before: "remove the lid and stir".
 
     `after`: the place behind the verb and its particle.
     """

@@ -27,7 +27,7 @@ def reverse_neg(sentence: Sentence, rng: Generator, *, profile: str = "paper") -
     first, root = sentence.words[0], sentence.root
     asks = has_class(first.text, "question_word") and root is not None and sentence.finite(root) is not None
     is_inverted = first.tag in ("MD", "VBZ", "VBP", "VBD") and first.lemma in ("be", "have", "do", "can", "will")
-    if caption.rstrip().endswith("?") or asks or (is_inverted and not sentence.orders):
+    if caption.rstrip().endswith("?") or asks or (is_inverted and not sentence.imperatives):
         return caption
     positive = _without_negation(caption)
     positive = positive if positive != caption else _without_no(sentence)
@@ -36,8 +36,8 @@ def reverse_neg(sentence: Sentence, rng: Generator, *, profile: str = "paper") -
 
 def _negated(sentence: Sentence, profile: str) -> dict[int, str]:
     """The word that gets "not", and what it becomes."""
-    if sentence.orders:
-        first = sentence.order_start(sentence.orders[0])
+    if sentence.imperatives:
+        first = sentence.imperative_start(sentence.imperatives[0])
         return {first: f"do not {sentence.words[first].text}"}
     verb = _head_verb(sentence)
     if verb is None:

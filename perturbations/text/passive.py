@@ -1,4 +1,4 @@
-"""TextStyle (robustness paper, A.2): a caption becomes passive, a statement or one or more orders."""
+"""TextStyle (robustness paper, A.2): a caption becomes passive, a statement or one or more imperatives."""
 
 from numpy.random import Generator
 
@@ -6,7 +6,7 @@ from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
 from video_contrast.perturbations.text.checkpoints import Given
-from video_contrast.perturbations.text.imperative_passive import passive_of_orders
+from video_contrast.perturbations.text.imperative_passive import passive_of_imperatives
 from video_contrast.perturbations.text.statement_passive import passive_of_statement
 from video_contrast.perturbations.text.style_transfer import transfer
 
@@ -39,7 +39,7 @@ def passive(sentence: Sentence) -> str:
     >>> [passive(sentence) for sentence in parse(["a little girl does gymnastics", "add the onions to the pan"])]
     ['gymnastics is done by a little girl', 'the onions are added to the pan']
     """
-    text = (passive_of_orders if sentence.orders else passive_of_statement)(sentence)
+    text = (passive_of_imperatives if sentence.imperatives else passive_of_statement)(sentence)
     if text is None:
         return sentence.caption
     return text[:1].upper() + text[1:] if sentence.caption[:1].isupper() else text

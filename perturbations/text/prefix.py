@@ -22,8 +22,8 @@ def prefix_swap(sentence: Sentence, rng: Generator, *, profile: str = "paper") -
     for place, word in enumerate(sentence.words):
         others = swaps(word.text, word.tag)
         if profile != "released":
-            maybe_order = (sentence.orders or not place) and "VB" in verb_tags(word.text)  # "season the meat"
-            stands = sentence.object(place) is not None if word.is_verb else not maybe_order
+            maybe_imperative = (sentence.imperatives or not place) and "VB" in verb_tags(word.text)  # "season the meat"
+            stands = sentence.object(place) is not None if word.is_verb else not maybe_imperative
             others = fitting(word.text, word.tag, others) if stands else ()
         if others:
             options.append((place, others))

@@ -23,18 +23,18 @@ def tense(sentence: Sentence, rng: Generator, *, profile: str = "paper") -> str:
         drawn_verbs = sample(len(verbs), how_many(0.1, len(sentence)), rng) if verbs else ()
         changes = {verbs[n]: pick(forms[sentence.words[verbs[n]].text], rng) for n in drawn_verbs}
     else:
-        changes = _past_of_orders(sentence) if sentence.orders else _other_tense(sentence)
+        changes = _past_of_imperatives(sentence) if sentence.imperatives else _other_tense(sentence)
     return rewritten(sentence, changes, articles=False)
 
 
-def _past_of_orders(sentence: Sentence) -> dict[int, str]:
+def _past_of_imperatives(sentence: Sentence) -> dict[int, str]:
     """ "add oil and cook until it is hot" as "added oil and cooked until it was hot"."""
-    if sentence.words[0].text in _REQUESTS or sentence.hides_order:
+    if sentence.words[0].text in _REQUESTS or sentence.hides_imperative:
         return {}
     finite = _finite_verbs(sentence)
     clauses = [n for n, verb in finite.items() if sentence.words[verb].dep in ("advcl", "relcl")]
     changes = {n: _past_form(sentence, n) for n in clauses if sentence.words[n].tag != "VBD"}
-    for verb in sentence.orders:
+    for verb in sentence.imperatives:
         do = next((n for n in sentence.auxiliaries(verb) if sentence.words[n].text == "do"), None)
         changes |= {verb: inflect(sentence.words[verb].text, "VBD")} if do is None else {do: "did"}
     return changes
@@ -74,7 +74,7 @@ def _finite_verbs(sentence: Sentence) -> dict[int, int]:
         place, word = sentence.finite(verb), sentence.words[verb]
         head = sentence.words[word.head]
         bare = word.tag in ("VB", "VBP") and word.dep == "ccomp" and has_class(head.lemma, "before_bare_verb")
-        if verb in sentence.orders or bare:  # "makes him laugh"
+        if verb in sentence.imperatives or bare:  # "makes him laugh"
             continue
         if place is None:
             if word.tag == "VB" and not sentence.auxiliaries(verb) and word.dep == "conj":

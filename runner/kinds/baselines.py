@@ -96,7 +96,7 @@ class BlindLanguageModel(TextScorer):
         import transformers
 
         from video_contrast.runner.kinds.loading import explained, load_model
-        from video_contrast.runner.locate import locate
+        from video_contrast.runner.model_files import locate
 
         self.name = name
         self.of_text: dict[str, float] = {}

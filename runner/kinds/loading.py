@@ -16,7 +16,7 @@ import numpy as np
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, DualEncoder, LoadOptions, ModelSource, Prepared
-from video_contrast.runner.locate import merged
+from video_contrast.runner.model_files import merged
 from video_contrast.untyped import Processor, Tensor, Tokenizer, TorchModel
 
 Arrays = dict[str, np.ndarray]  # a processor's output for one clip, by the names under which the model takes it

@@ -120,7 +120,7 @@ def test_who_does_what_to_whom(caption, subject, verb, thing):
 )
 def test_orders(caption, orders):
     sentence = parse_one(caption)
-    assert [sentence.words[n].text for n in sentence.orders] == orders
+    assert [sentence.words[n].text for n in sentence.imperatives] == orders
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def encoder() -> Any:
     from video_contrast.runner.kinds import choose
-    from video_contrast.runner.locate import locate
+    from video_contrast.runner.model_files import locate
 
     source = locate(str(video_contrast.checkpoint_path(MODEL)))
     return choose(source).load(source, LoadOptions())

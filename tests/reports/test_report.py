@@ -23,7 +23,7 @@ from video_contrast.reports import human_and_published, sets, write, write_repor
 from video_contrast.reports.finding import finding
 from video_contrast.reports.reproduce import published
 from video_contrast.reports.runs import ConfigRun, SetKey, hit, load_runs
-from video_contrast.reports.sets import audits, similarities
+from video_contrast.reports.similarity_plots import audits, similarities
 from video_contrast.reports.write import left_out, warnings
 from video_contrast.storage import open_set
 from video_contrast.storage.run_figures import ACCURACY, FigureKey, leading

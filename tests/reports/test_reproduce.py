@@ -114,7 +114,7 @@ def test_rcad_gives_its_own_ranks_and_the_released_convention(
     # by hand: a softmax over the videos of each caption, and ties for the model
     run, rows = open_run(tmp_path / "rcad_msrvtt"), open_set(feint[0]).choice_rows("rcad_msrvtt", "test")
     captions = [text for row in rows for text in row["candidates"]]
-    from video_contrast.reports.sets import StoredVectors
+    from video_contrast.reports.similarity_plots import StoredVectors
 
     vectors = StoredVectors(run)
     clips, texts = vectors.clips(rows), vectors.texts(captions)

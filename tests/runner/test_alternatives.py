@@ -25,7 +25,7 @@ from video_contrast.runner.doctor.result import Outcome
 from video_contrast.runner.kinds import choose, options_for
 from video_contrast.runner.kinds.base import MODEL_KINDS, ClipFrames, LoadOptions, kind
 from video_contrast.runner.kinds.dual_encoder import ImageTextEncoder
-from video_contrast.runner.locate import locate
+from video_contrast.runner.model_files import locate
 from video_contrast.runner.options import ScoreOptions
 from video_contrast.runner.score_call import make_job
 from video_contrast.runner.self_test import loaded_run

@@ -34,7 +34,7 @@ from video_contrast.runner.kinds.base import (
     product,
 )
 from video_contrast.runner.kinds.dual_encoder import ImageTextEncoder
-from video_contrast.runner.locate import locate
+from video_contrast.runner.model_files import locate
 from video_contrast.storage import SetFolder
 
 COLUMNS = ("id", "video_path", "candidates", "label")

@@ -17,7 +17,7 @@ from video_contrast.runner import score
 from video_contrast.runner.kinds import choose, options_for
 from video_contrast.runner.kinds.base import ClipFrames, LoadOptions
 from video_contrast.runner.kinds.generated import GeneratedScorer
-from video_contrast.runner.locate import locate
+from video_contrast.runner.model_files import locate
 from video_contrast.runner.traces import network_of
 
 TEXTS = ["a man runs", "a man walks", "a man sits"]

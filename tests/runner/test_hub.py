@@ -13,7 +13,7 @@ from fake_hub import FakeHub, Repo, point_at
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner import score
-from video_contrast.runner.locate import locate
+from video_contrast.runner.model_files import locate
 from video_contrast.runner.sets import load_set
 from video_contrast.runner.video_files import from_hub
 

@@ -13,7 +13,7 @@ from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds import all_kinds, choose, options_for
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, LoadOptions
-from video_contrast.runner.locate import locate
+from video_contrast.runner.model_files import locate
 
 TEXTS = ["a man runs", "two women sing a song to a small dog", "it rains"]
 RNG = np.random.default_rng(0)

@@ -18,7 +18,7 @@ from video_contrast.runner.embedding_store import Store
 from video_contrast.runner.kinds import choose, options_for
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, LoadOptions
 from video_contrast.runner.kinds.late_interaction import maxsim, stacked
-from video_contrast.runner.locate import locate
+from video_contrast.runner.model_files import locate
 from video_contrast.storage import open_run
 from video_contrast.video import decode, frame_indices
 

@@ -10,7 +10,7 @@ import tiny_models
 from video_contrast.runner.kinds import all_kinds, choose, options_for
 from video_contrast.runner.kinds.base import Encoder, LoadOptions
 from video_contrast.runner.kinds.video_dual import canonical
-from video_contrast.runner.locate import locate
+from video_contrast.runner.model_files import locate
 
 CLIP = np.random.default_rng(0).integers(0, 255, (2, 40, 40, 3), dtype=np.uint8)
 

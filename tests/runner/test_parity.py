@@ -16,7 +16,7 @@ from PIL import Image
 from video_contrast.runner.device import recipe_of
 from video_contrast.runner.kinds import choose, options_for
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, LoadOptions
-from video_contrast.runner.locate import locate
+from video_contrast.runner.model_files import locate
 
 TEXTS = ["A man runs", "two women sing a song to a dog", "It rains"]
 RNG = np.random.default_rng(0)

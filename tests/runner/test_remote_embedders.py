@@ -14,7 +14,7 @@ from torch.nn.functional import interpolate, normalize
 from video_contrast.errors import UsageError
 from video_contrast.runner.kinds import choose, options_for
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, LoadOptions
-from video_contrast.runner.locate import locate
+from video_contrast.runner.model_files import locate
 
 RNG = np.random.default_rng(0)
 CLIPS = [RNG.integers(0, 255, (4, 12, 16, 3), dtype=np.uint8) for _ in range(3)]

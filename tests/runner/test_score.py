@@ -48,7 +48,7 @@ def full(place: Path) -> RunResult:
 def test_scores_are_those_of_the_model_called_by_hand(place: Path, full: RunResult) -> None:
     from video_contrast.runner.kinds import all_kinds
     from video_contrast.runner.kinds.base import LoadOptions
-    from video_contrast.runner.locate import locate
+    from video_contrast.runner.model_files import locate
     from video_contrast.video import decode, frame_indices
 
     model = all_kinds()["dual_encoder"].load(locate(str(place / "clip")), LoadOptions())
@@ -121,7 +121,7 @@ def test_perturbed_scores_are_those_of_perturbed_files(place: Path, full: RunRes
     from video_contrast.perturbations.video import perturb_clip
     from video_contrast.runner.kinds import all_kinds
     from video_contrast.runner.kinds.base import LoadOptions
-    from video_contrast.runner.locate import locate
+    from video_contrast.runner.model_files import locate
     from video_contrast.video import decode, frame_indices, index_of
 
     model = all_kinds()["dual_encoder"].load(locate(str(place / "clip")), LoadOptions())

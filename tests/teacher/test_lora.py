@@ -12,8 +12,8 @@ from teacher_set import SETTINGS
 
 import video_contrast
 from video_contrast.errors import UsageError
-from video_contrast.runner import locate as locating
-from video_contrast.runner.locate import locate
+from video_contrast.runner import model_files as locating
+from video_contrast.runner.model_files import locate
 from video_contrast.teacher import teach
 from video_contrast.teacher.two_towers import load_checkpoint
 

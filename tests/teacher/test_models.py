@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds import base, dual_encoder, video_dual
 from video_contrast.runner.kinds.loading import Tokens
-from video_contrast.runner.locate import locate
+from video_contrast.runner.model_files import locate
 from video_contrast.teacher import teach, training_data
 from video_contrast.teacher.batches import open_store
 from video_contrast.teacher.two_towers import Pairs, load_checkpoint

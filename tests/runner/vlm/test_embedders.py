@@ -13,7 +13,7 @@ from tiny_sentence import INSIDE, PROMPTS
 from video_contrast.runner.kinds import choose, options_for
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, LoadOptions
 from video_contrast.runner.kinds.sentence import SentenceEncoder
-from video_contrast.runner.locate import locate
+from video_contrast.runner.model_files import locate
 
 CAPTIONS = ["a man sits down", "A woman runs away quickly", "dogs"]
 RATE = 24.0

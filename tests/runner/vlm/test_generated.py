@@ -11,7 +11,7 @@ import torch
 
 from video_contrast.runner.kinds import choose, options_for
 from video_contrast.runner.kinds.base import ClipFrames, LoadOptions
-from video_contrast.runner.locate import locate
+from video_contrast.runner.model_files import locate
 
 TEXTS = ["a man runs", "a man walks"]
 

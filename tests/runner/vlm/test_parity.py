@@ -18,7 +18,7 @@ from video_contrast.runner.kinds import choose, options_for
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, LoadOptions, PairScorer
 from video_contrast.runner.kinds.prompts import FORMS, YESNO
 from video_contrast.runner.kinds.video_dual import canonical
-from video_contrast.runner.locate import locate
+from video_contrast.runner.model_files import locate
 
 CAPTIONS = ["a man sits down", "A woman runs away quickly", "dogs"]
 GENERATIVE = [

@@ -8,7 +8,7 @@ import tiny_models
 
 from video_contrast.runner.kinds import all_kinds
 from video_contrast.runner.kinds.base import ClipFrames, LoadOptions
-from video_contrast.runner.locate import locate
+from video_contrast.runner.model_files import locate
 
 
 @pytest.mark.parametrize("make", [tiny_models.clip, tiny_models.siglip])

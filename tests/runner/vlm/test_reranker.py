@@ -11,7 +11,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds import choose
 from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, ModelSource
 from video_contrast.runner.kinds.sentence import RerankerScorer, load_reranker
-from video_contrast.runner.locate import locate
+from video_contrast.runner.model_files import locate
 
 CAPTIONS = ["a man sits down", "a woman runs away quickly", "dogs"]
 

@@ -8,7 +8,7 @@ import tiny_models
 
 from video_contrast.runner.kinds import choose
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, LoadOptions
-from video_contrast.runner.locate import locate
+from video_contrast.runner.model_files import locate
 
 
 @pytest.fixture(scope="module")
