@@ -77,7 +77,7 @@ def test_models_on_a_gpu_are_not_forked(generator, options, on_gpu, monkeypatch)
 
     def propose(self, clips):
         reasons = Counter({f"process {os.getpid()}": 1})
-        return ProposedContrasts({}, {}, reasons, kind="verb", quality="all", seed=0)
+        return ProposedContrasts({}, {}, reasons, target="verb", quality="all", seed=0)
 
     monkeypatch.setattr(WordContrasts, "propose", propose)
 
