@@ -16,7 +16,7 @@ from pathlib import Path
 
 from video_contrast.checkpoints import NAMES as PACKAGED
 from video_contrast.checkpoints import checkpoint_path
-from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.errors import UsageError, VideoContrastError, how_to_install
 from video_contrast.files import read_json
 from video_contrast.hub import commit, explained
 from video_contrast.runner.kinds.base import ModelSource
@@ -28,7 +28,7 @@ CONFIG, BASE = "adapter_config.json", "base.json"
 def check_peft(why: str) -> None:
     """Raises a UsageError where peft is absent; `why` is what needs it."""
     if find_spec("peft") is None:
-        raise UsageError(f"{why} needs peft; get it with `pip install video-contrast[lora]`")
+        raise UsageError(f"{why}: peft is not installed: {how_to_install('lora')}")
 
 
 def merged(model: TorchModel, folder: Path) -> TorchModel:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 from video_contrast.builders.assembly.captioned_clip import normal
-from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.errors import UsageError, VideoContrastError, libraries_named
 from video_contrast.files import atomic_path, remove_abandoned, resolve_under, write_json, write_text
 from video_contrast.options import Configs, Range, Seed, VideoRoot, as_record, names_in, with_options
 from video_contrast.question_text import LETTERS, WHICH_SENTENCE, letter_place, question_of, yes_no_place
@@ -151,20 +151,18 @@ def check_trainable(model: str | Path, pairs: str | Path) -> None:
     Raises UsageError: the installed TRL is absent or too old, or the folder holds no training data; VideoContrastError:
     the base has no chat template.
     """
-    from importlib.metadata import PackageNotFoundError, version
+    from importlib.metadata import version
 
     from packaging.version import Version
     from transformers import AutoProcessor
 
     from video_contrast.runner.kinds.chat_prompts import template_of
 
-    try:
+    with libraries_named():
         release = version("trl")
-    except PackageNotFoundError as error:
-        raise UsageError("TRL is not installed: `pip install video-contrast[trl]`") from error
     if Version(release).release < TRL:
         oldest = ".".join(map(str, TRL))
-        raise UsageError(f"TRL {release} trains on no pictures, {oldest} does: `pip install -U video-contrast[trl]`")
+        raise UsageError(f'TRL {release} trains on no pictures, {oldest} does: `pip install -U "video-contrast[trl]"`')
     if not (Path(pairs) / RECORD).exists():
         raise UsageError(f"{pairs} holds no preferences: `video-contrast export preferences SET --output {pairs}`")
     try:

@@ -31,7 +31,13 @@ _EXTRAS = {
         ),
         "all",
     ),
+    "datatrove": "cluster", "gradio": "annotate", "peft": "lora", "torchvision": "vlm", "trl": "trl",
 }  # fmt: skip
+
+
+def how_to_install(extra: str) -> str:
+    """The commands that install an extra of this package, for a message."""
+    return f'`pip install "video-contrast[{extra}]"`, or `pip install ".[{extra}]"` in a clone'
 
 
 def missing_library(error: ModuleNotFoundError) -> "UsageError | None":
@@ -43,9 +49,7 @@ def missing_library(error: ModuleNotFoundError) -> "UsageError | None":
     library = (error.name or "").partition(".")[0]
     if (extra := _EXTRAS.get(library)) is None:
         return None
-    return UsageError(
-        f'{library} is not installed: `pip install "video-contrast[{extra}]"`, or `pip install ".[{extra}]"` in a clone'
-    )
+    return UsageError(f"{library} is not installed: {how_to_install(extra)}")
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from video_contrast.addresses import filesystem, write_bytes
 from video_contrast.console import bar, hush
-from video_contrast.errors import UsageError, VideoContrastError, check_names
+from video_contrast.errors import UsageError, VideoContrastError, check_names, libraries_named
 from video_contrast.launcher import one_thread
 from video_contrast.options import Range, named_values
 
@@ -178,7 +178,7 @@ def _run_on_ray(executor: PipelineExecutor, workers: int | None, name: str) -> N
     try:
         import ray
     except ImportError as error:
-        raise UsageError("--executor ray: ray is not installed: pip install ray") from error
+        raise UsageError("--executor ray: ray is not installed: `pip install ray`") from error
     if not ray.is_initialized():
         # the cluster of RAY_ADDRESS; else this machine, of which it takes as many CPUs as there are workers, no more
         machine: Any = {} if "RAY_ADDRESS" in os.environ else {"num_cpus": workers, "include_dashboard": False}
@@ -200,13 +200,8 @@ def _run_on_ray(executor: PipelineExecutor, workers: int | None, name: str) -> N
 
 def require_datatrove() -> None:
     """Raises a UsageError that says what to install where datatrove is not."""
-    try:
+    with libraries_named():
         import datatrove.executor  # noqa: F401
-    except ImportError as error:
-        raise UsageError(
-            'corpora are built in blocks by datatrove: `pip install "video-contrast[cluster]"`, or '
-            '`pip install ".[cluster]"` in a clone'
-        ) from error
 
 
 def _fault(folder: str, rank: int) -> str:

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
-from video_contrast.errors import UsageError
+from video_contrast.errors import UsageError, how_to_install
 from video_contrast.perturbations.registry import Origin, Rule, TextSpec, text_perturbation
 from video_contrast.pretrained import MissingCheckpoint, device_of, download_command, load, placed
 from video_contrast.untyped import Tokenizer, TorchModel
@@ -146,7 +146,7 @@ def how_to_get(spec: TextSpec) -> str:
     """The requirements of `spec` and the command that gets them, in one line; "nothing" if it runs as installed."""
     parts = []
     if "parse" in spec.requirements and find_spec("spacy") is None:
-        parts.append('a parser of English: pip install "video-contrast[english]"')
+        parts.append(f"a parser of English: {how_to_install('english')}")
     checkpoints = [need.removeprefix("model:") for need in spec.requirements if need.startswith("model:")]
     if checkpoints:
         kind = "checkpoint" if len(checkpoints) == 1 else "checkpoints"

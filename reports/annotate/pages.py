@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import quote
 
-from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.errors import UsageError, VideoContrastError, libraries_named
 from video_contrast.files import Json, cache_dir, copy_file, resolve_under, write_json, write_text
 from video_contrast.hub_cards.markdown import render
 from video_contrast.hub_cards.publishing import clips, gradio_version
@@ -94,10 +94,8 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
     `reviewer`: the password that opens the tab *Review*, which shows the true sentences and everybody's answers; ""
     opens it to all who see the page, None leaves it out. Raises UsageError: Gradio is not installed.
     """
-    try:
+    with libraries_named():
         import gradio as gr
-    except ImportError as error:
-        raise UsageError("annotation pages need Gradio: pip install 'video-contrast[annotate]'") from error
     task, root = desk.votes.task, Path(video_root).resolve()
     make_ready(root, desk.rows.values())
 

@@ -25,7 +25,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.errors import UsageError, VideoContrastError, how_to_install
 from video_contrast.files import JsonObject
 from video_contrast.pretrained import is_out_of_memory
 from video_contrast.question_text import WHICH_SENTENCE, Question
@@ -501,7 +501,7 @@ def check_torchvision() -> None:
         import torchvision  # noqa: F401
     except ImportError as error:
         raise VideoContrastError(
-            "generative video models need torchvision, which is not installed: `pip install video-contrast[vlm]`"
+            f"generative video models need torchvision, which is not installed: {how_to_install('vlm')}"
         ) from error
     except RuntimeError as error:
         raise VideoContrastError(

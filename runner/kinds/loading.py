@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.errors import UsageError, VideoContrastError, how_to_install
 from video_contrast.files import Json, JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, DualEncoder, LoadOptions, ModelSource, Prepared
 from video_contrast.runner.model_files import merged
@@ -112,8 +112,8 @@ def explained(source: ModelSource) -> Iterator[None]:
     except VideoContrastError:
         raise
     except ImportError as error:
-        hint = "`pip install video-contrast[vlm]`" if "orchvision" in str(error) else "the package that it names"
-        raise VideoContrastError(f"{source.name} needs a package that is not installed: {error}; get {hint}") from error
+        hint = how_to_install("vlm") if "orchvision" in str(error) else "install the package that it names"
+        raise VideoContrastError(f"{source.name} needs a package that is not installed: {error}; {hint}") from error
     except pickle.UnpicklingError as error:
         raise VideoContrastError(
             f"{source.name} holds weights that only running code from the file would read (a pickle); save it as "
