@@ -161,6 +161,8 @@ class TeachOptions(_TeachFields):
 class GenerateOptions(CaptionEdits, ClusterOptions):
     """The negatives to generate: of which captions, by whom, at what price."""
 
+    HIDDEN: ClassVar[frozenset[str]] = frozenset()
+
     executor: Annotated[Literal["local", "slurm", "ray"] | None, "share blocks of clips; default: this process"] = None
     output: Annotated[str, "folder of the set, or its address (s3://...); the same call resumes it"]
     config: Config = "retrieval"

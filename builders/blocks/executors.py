@@ -38,7 +38,7 @@ _NO_MEMORY = "there was not enough memory (fewer --workers need less)"
 class ClusterOptions:
     """The machines on which the blocks of a large corpus are built."""
 
-    HIDDEN: ClassVar[frozenset[str]] = frozenset({"workers", "slurm"})  # of few; docs/cluster.md has them
+    HIDDEN: ClassVar[frozenset[str]] = frozenset({"workers", "slurm"})  # of builds: `list builders` has them
 
     executor: Annotated[
         Literal["local", "slurm", "ray"] | None, "build in blocks; default: here above 100,000 captions"

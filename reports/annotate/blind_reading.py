@@ -42,7 +42,7 @@ class PairSource:
     name: str  # in the results
     folder: Path  # of the set
     config: str
-    count: int | None = None  # how many of its pairs; None for all
+    count: int | None = None  # how many different ones of its pairs; None for all
 
     @classmethod
     def of(cls, text: str) -> "PairSource":
@@ -132,13 +132,15 @@ def _mixed(sources: Sequence[PairSource], split: str, seed: int) -> list[Pair]:
     """The pairs of all sources, equal ones once, in an order that does not depend on the sources' order."""
     pairs: dict[tuple[str, str], Pair] = {}
     for source in sources:
-        own_pairs = []
+        different: dict[tuple[str, str], Pair] = {}  # an item may repeat another
         for row in open_set(source.folder).choice_rows(source.config, split):
             true = row["candidates"][row["label"]]
             texts = [text for n in contrast_places(row["kinds"]) if (text := row["candidates"][n]) != true]
             if texts:  # else all others are captions of other videos
                 text = texts[int(stream("sibling-candidate", seed, row["id"]).integers(len(texts)))]
-                own_pairs.append(Pair(" ".join(true.split()), " ".join(text.split()), row["video_id"]))
+                pair = Pair(" ".join(true.split()), " ".join(text.split()), row["video_id"])
+                different.setdefault((pair.original, pair.edited), pair)
+        own_pairs = [*different.values()]
         if not own_pairs:
             raise UsageError(f"{source.folder} {source.config}: no item has an edited caption to read")
         if source.count is not None and source.count > len(own_pairs):
@@ -147,8 +149,6 @@ def _mixed(sources: Sequence[PairSource], split: str, seed: int) -> list[Pair]:
         for place in sorted(places):
             pair = own_pairs[place]
             pairs.setdefault((pair.original, pair.edited), pair).sources.append(source.name)
-    for pair in pairs.values():
-        pair.sources = list(dict.fromkeys(pair.sources))
     return [pairs[texts] for texts in sorted(pairs)]
 
 

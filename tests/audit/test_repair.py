@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 
 import datasets
 import numpy as np
@@ -238,7 +239,8 @@ def test_a_repaired_set_is_built_twice_alike_and_says_that_nobody_read_it(tmp_pa
     assert {pair["source"] for pair in key} <= {"old", "new", "old+new"}
     votes = tmp_path / "votes.tsv"
     votes.write_text("pair\tlook\twording\ttruth\n" + "".join(f"{pair['pair']}\t1\tg\tf\n" for pair in key))
-    assert main(["repair", str(file), "--output", str(tmp_path / "a"), "--votes", str(votes), "-q"]) == 0
+    again = shutil.copy(votes, tmp_path / "again.tsv")
+    assert main(["repair", str(file), "--output", str(tmp_path / "a"), "--votes", f"{votes},{again}", "-q"]) == 0
     assert "100 % natural and surely false" in (tmp_path / "a/README.md").read_text()
 
 

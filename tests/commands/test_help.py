@@ -35,6 +35,15 @@ def test_the_help_fits_a_screen_of_100_columns_and_ends_with_an_example(
     assert "Example: " in "\n".join(lines[-4:])
 
 
+def test_options_of_clusters_are_shown_by_generate_and_by_the_list_of_a_builder(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for words in (["generate", "--help"], ["list", "builders", "captions"]):
+        assert cli.main(words) == 0
+        shown = capsys.readouterr().out
+        assert "--workers" in shown and "--slurm" in shown
+
+
 def examples() -> Iterator[tuple[str, list[str]]]:
     yield "", shlex.split(cli.EXAMPLE)[1:]
     for name, command in COMMANDS.items():

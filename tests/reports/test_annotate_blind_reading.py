@@ -83,6 +83,13 @@ def test_a_source_that_cannot_be_read_is_named(folder: Path, tmp_path: Path, tex
         write_reading([PairSource.of(text.format(folder))], tmp_path / "reading")
 
 
+def test_as_many_different_pairs_are_drawn_as_are_asked_for(tmp_path: Path) -> None:
+    folder = fabricate.make_set(tmp_path / "made", 10, captions=("a man runs", "a man walks") * 5)
+    assert write_reading([PairSource("verbs", folder, "verb_mc", 2)], tmp_path / "reading")[0] == 2
+    with pytest.raises(UsageError, match="3 pairs are asked for, the set has 2"):
+        write_reading([PairSource("verbs", folder, "verb_mc", 3)], tmp_path / "more")
+
+
 def test_two_readers_become_one_table_without_captions(reading: Path, tmp_path: Path, capsys: Any) -> None:
     ann = _save(reading, tmp_path / "ann.tsv", {n: "gf" for n in range(10)}, {0: "gf", 1: "gm"})
     bob = _save(reading, tmp_path / "bob.tsv", {n: "gf" if n < 5 else "om" for n in range(9)})

@@ -145,7 +145,8 @@ def test_proximity_takes_a_dual_encoder(world, capsys, tmp_path):
 def test_what_does_not_belong_together_is_said(world, capsys):
     folder, run = str(world / "set"), str(world / "run")
     assert main(["analyse", "rarity", folder, "--run", folder, "--config", "verb_mc"]) == 2  # no train split either
-    assert "has no split 'train' of retrieval" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "has no split 'train' of retrieval" in said and "or give --training" in said
     with pytest.raises(UsageError, match=r"no scores of gender_mc \(clean\); it has person_id_mc"):
         analyses.read_hits(run, "gender_mc")
     with pytest.raises(UsageError, match="holds no finished run"):

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.commands.command import command, group
+from video_contrast.errors import UsageError
 from video_contrast.options import Config, Device, SetPath, Split
 from video_contrast.reports import paper_analyses as analyses
 from video_contrast.reports.behaviour import verb_counts
@@ -36,7 +37,12 @@ def rarity(
 ) -> None:
     """Accuracy where the original id is rarer in training than its substitute (table 4)."""
     if training is None:
-        captions = [text for row in open_set(dataset).retrieval_rows("retrieval", "train") for text in row["captions"]]
+        try:
+            rows = open_set(dataset).retrieval_rows("retrieval", "train")
+        except UsageError as error:
+            needs = "the captions of the training split: build it of the config retrieval, too, or give --training"
+            raise UsageError(f"analyse rarity needs {needs} ({error})") from error
+        captions = [text for row in rows for text in row["captions"]]
     else:
         captions = [text for row in read_table(training) for text in row.texts(caption_column, "--caption-column")]
     hits = analyses.read_hits(run, config, condition)

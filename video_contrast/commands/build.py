@@ -45,7 +45,7 @@ def _command(builder: Builder) -> Command:
     flags = " ".join(f"{option.flag_name} {option.name.upper()}" for option in options if option.default is REQUIRED)
     example = f"video-contrast build {builder.name} {flags} --output sets/{builder.name}".replace("  ", " ")
     if len(options) > MANY:
-        example += f" (the whole text of each option: video-contrast list builders {builder.name})"
+        example += f" (all options, each in full: video-contrast list builders {builder.name})"
 
     def build(
         configs: Annotated[Configs, Flag(hidden=True)] = None,

@@ -26,7 +26,7 @@ def repair(
     generator: Annotated[Generator, "what proposes verbs in captions"] = "lexicon",
     options: EditOptions = EditOptions(quality="0.5"),  # noqa: B008  frozen
     sample: Annotated[int, "old, and new, distractors on the page for readers"] = 60,
-    votes: Annotated[list[Path] | None, "files of readers of that page: their figures go into the card"] = None,
+    votes: Annotated[list[str] | None, "files of readers of that page, comma-separated: figures for the card"] = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -58,7 +58,8 @@ def repair(
         raise UsageError(f"{what} has several configs: name one by --config ({names})")
     proposals = WordProposals(generator=generator, options=options)
     edits = DistractorEdits(names_in(kinds) or EDIT_KINDS, options.quality, proposals.model)
-    records, summary = write_repair(sources[0], output, edits, sample=sample, votes=votes or (), seed=seed)
+    read = [Path(name) for name in names_in(votes) or ()]
+    records, summary = write_repair(sources[0], output, edits, sample=sample, votes=read, seed=seed)
     if as_json:
         print_json(records)
     elif not is_quiet():
