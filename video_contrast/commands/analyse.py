@@ -40,8 +40,8 @@ def rarity(
         try:
             rows = open_set(dataset).retrieval_rows("retrieval", "train")
         except UsageError as error:
-            needs = "the captions of the training split: build it of the config retrieval, too, or give --training"
-            raise UsageError(f"analyse rarity needs {needs} ({error})") from error
+            needs = "the captions of the training split (build the config retrieval, or give --training)"
+            raise UsageError(f"analyse rarity needs {needs}: {error}") from error
         captions = [text for row in rows for text in row["captions"]]
     else:
         captions = [text for row in read_table(training) for text in row.texts(caption_column, "--caption-column")]
