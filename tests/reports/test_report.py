@@ -19,7 +19,7 @@ from video_contrast import build, score
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, write_json
-from video_contrast.reports import human_and_published, sets, write, write_report
+from video_contrast.reports import human_and_published, similarity_plots, write, write_report
 from video_contrast.reports.finding import finding
 from video_contrast.reports.reproduce import published
 from video_contrast.reports.runs import ConfigRun, SetKey, hit, load_runs
@@ -384,7 +384,7 @@ def test_the_map_shows_the_embeddings_that_the_run_stored(tmp_path: Path, monkey
     assert {"visual:jumble@5 x", "visual:jumble@5 y"} <= set(stored[0])
     run = next(run for run in load_runs([tmp_path / "run"]) if run.layout == "retrieval")
     ids = list(run.set_rows)
-    space = sets.stored(run, ids, [run.set_rows[name]["captions"][0] for name in ids])
+    space = similarity_plots.stored(run, ids, [run.set_rows[name]["captions"][0] for name in ids])
     assert space is not None
     matrix = run.matrix()
     first = [list(matrix.relevant).index(n) for n in range(len(ids))]
@@ -460,7 +460,7 @@ def test_blind_accuracies_have_their_interval_where_there_is_one(small: Path, mo
         "shorter_wins": {**former, "low": None, "high": None},
         "longer_wins": former,
     }
-    monkeypatch.setattr(sets, "config_facts", lambda key: {"audit": facts})
+    monkeypatch.setattr(similarity_plots, "config_facts", lambda key: {"audit": facts})
     (table,) = audits(load_runs([small])).parts
     cells = {column.name: cell for column, cell in zip(table.columns, table.rows[0], strict=True)}  # type: ignore[union-attr]
     assert (cells["blind classifier"].low, cells["blind classifier"].high) == pytest.approx((65.8, 69.4))
