@@ -192,9 +192,7 @@ def left_out(runs: Sequence[ConfigRun]) -> list[tuple[str, list[str]]]:
     by_reason: dict[str, dict[str, None]] = {}
     for record in {run.path: run.record for run in runs}.values():
         for name, why in record.get("skipped", {}).items():
-            # folders of the machine that scored are of no use to a reader
-            reason = re.sub(r" \((?:[A-Za-z]:)?[/\\][^()]*\)", "", why)
-            by_reason.setdefault(reason, {})[name] = None
+            by_reason.setdefault(why, {})[name] = None
     return [(reason, list(names)) for reason, names in by_reason.items()]
 
 

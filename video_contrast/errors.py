@@ -22,8 +22,8 @@ class UsageError(VideoContrastError):
 
 # Import name -> the extra of this package that installs it, where the light installation lacks it.
 _EXTRAS = {
-    **dict.fromkeys(("lemminflect", "nltk", "spacy"), "english"),
-    **dict.fromkeys(("datasets", "evaluate"), "evaluate"),
+    **dict.fromkeys(("lemminflect", "spacy"), "english"),
+    **dict.fromkeys(("datasets", "evaluate", "nltk"), "evaluate"),
     **dict.fromkeys(
         (
             "accelerate", "huggingface_hub", "jinja2", "matplotlib", "openpyxl", "pandas", "pyarrow", "safetensors",
